@@ -1,6 +1,6 @@
 import { createDocumentListing } from '../lib/aws/dynamodb/document-listing.ts'
-import { createDocumentRecords } from '../lib/aws/dynamodb/document-records.ts'
-import { createQuotaLedger } from '../lib/aws/dynamodb/quota-ledger.ts'
+import { createDocuments } from '../lib/aws/dynamodb/documents.ts'
+import { createLedger } from '../lib/aws/dynamodb/ledger.ts'
 import { createDocumentObjects } from '../lib/aws/s3/document-objects.ts'
 import { createDownloadSigner } from '../lib/aws/s3/download-signer.ts'
 import { createReadDocumentsHandler } from '../lib/http/handlers.ts'
@@ -10,9 +10,9 @@ const { api, documentsTable, workspacesTable, buckets } = wireApi('read-document
 
 export const handler = createReadDocumentsHandler({
   ...api,
-  documents: createDocumentRecords(documentsTable),
+  documents: createDocuments(documentsTable),
   listing: createDocumentListing(documentsTable),
-  quota: createQuotaLedger(workspacesTable),
+  ledger: createLedger(workspacesTable),
   documentObjects: createDocumentObjects(buckets),
   downloads: createDownloadSigner(buckets),
 })

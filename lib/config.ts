@@ -19,7 +19,6 @@ export const VARIABLES = {
   serviceName: { default: 'container-file-promotion' },
   keysTable: {},
   workspacesTable: {},
-  reservationsTable: {},
   documentsTable: {},
   rateLimitsTable: {},
   sandboxBucket: {},

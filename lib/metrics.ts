@@ -20,12 +20,12 @@ export const METRICS = {
   SettleTime: 'Milliseconds',
   UndoTime: 'Milliseconds',
   RateLimiterUnavailable: 'Count',
-  ReservationsResolved: 'Count',
-  ReservationsUnresolved: 'Count',
-  /** How long what a dead process left has waited for the resolver. */
+  LeftoversResolved: 'Count',
+  LeftoversFailed: 'Count',
+  /** How long what a dead process left has been due that a run did not get to, or failed to resolve. */
   OldestLeftover: 'Milliseconds',
   Expiries: 'Count',
-  /** Deletions of expired documents, and listings of them, that failed. */
+  /** Deletions of expired documents that failed. */
   ExpiriesFailed: 'Count',
   /** How long ago the oldest document expired that a run did not get to, or failed to delete. */
   OldestExpiry: 'Milliseconds',

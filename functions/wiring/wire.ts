@@ -32,9 +32,8 @@ export function wireApi(functionName: string) {
       metrics,
       now,
     },
-    documentsTable: { client, tableName: config.documentsTable, now },
+    documentsTable: { ...config, client, tableName: config.documentsTable, now },
     workspacesTable: { ...config, client, tableName: config.workspacesTable, now },
-    reservationsTable: { client, tableName: config.reservationsTable },
     buckets: {
       ...config,
       client: clients.s3,

@@ -1,8 +1,6 @@
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
 import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
-import { createWorkspaceAdministration } from '../../lib/aws/dynamodb/workspace-administration.ts'
-import { createWorkspaceRemoval } from '../../lib/aws/dynamodb/workspace-removal.ts'
 import { createContainerFiles } from '../../lib/aws/s3/container-files.ts'
 import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
@@ -33,14 +31,10 @@ export function connect(env: Environment) {
   const now = Date.now
   const dynamoDb = createDynamoDbClient()
   const s3 = createS3Client({ forcePathStyle: config.s3ForcePathStyle })
-  const ledgerSettings = { ...config, client: dynamoDb, tableName: config.workspacesTable, now }
-  const stores = createWorkspaceStores({ config, dynamoDb, s3, now })
   return {
-    ...stores,
+    ...createWorkspaceStores({ config, dynamoDb, s3, now }),
     config,
     log: SILENT,
-    workspaces: { ...stores.workspaces, ...createWorkspaceAdministration(ledgerSettings) },
-    workspaceRemoval: createWorkspaceRemoval(ledgerSettings),
     containerFiles: createContainerFiles({ ...config, client: s3 }),
     apiKeys: createApiKeyAdministration({ client: dynamoDb, tableName: config.keysTable }),
     dynamoDb,

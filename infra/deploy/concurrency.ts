@@ -1,7 +1,7 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { functions } from './functions.ts'
 
-const RESOLVER_RUNS = functions().resolveReservations?.events.length ?? 0
+const RESOLVER_RUNS = functions().resolveDueWork?.events.length ?? 0
 
 /** How many functions may run at once in this account and region, and how many of these no function has reserved. */
 export async function concurrencyOfAccount(options: { abortSignal?: AbortSignal } = {}) {

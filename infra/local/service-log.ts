@@ -35,9 +35,16 @@ export function createServiceLog(options: { directory: string; isVerbose: boolea
   }
 }
 
+const LEFTOVERS: Readonly<Record<string, string>> = {
+  pending: 'a promotion of a dead process, undone',
+  stray: 'what an undone promotion may have had on its way, gone',
+  deleting: 'a deletion of a dead process, finished',
+}
+
 /** A line about the resolver, if this log line is of something that it has found. */
 function describeLeftover(line: string): string | undefined {
-  if (!/"leftover (not )?resolved/.test(line)) return undefined
-  const { what = '', resolution = 'left to a later run' } = JSON.parse(line) as Record<string, string | undefined>
-  return `resolver: ${what.replace('_', ' ')} of a dead process, ${resolution.replace('gaveBack', 'bytes given back')}`
+  if (/"leftover not resolved/.test(line)) return 'resolver: something that a dead process left, not resolved yet'
+  if (!/"leftover resolved/.test(line)) return undefined
+  const { what = '' } = JSON.parse(line) as Record<string, string | undefined>
+  return `resolver: ${LEFTOVERS[what]}`
 }

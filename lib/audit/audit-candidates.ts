@@ -33,8 +33,7 @@ function workspacesOf(position: ShardPosition, { deps, signal }: Sources): Async
   const after = position.after as WorkspaceId | undefined
   if (phase === 'objects') return workspacesInBucket(position, { deps, signal })
   if (phase === 'ledgers') return deps.workspaces.list(signal, { shard, totalShards, after })
-  const table = phase === 'documents' ? deps.documents : deps.reservations
-  return table.listWorkspaces({ shard, totalShards, after }, signal)
+  return deps.documents.listWorkspaces({ shard, totalShards, after }, signal)
 }
 
 /** S3 lists in one sequence only: each shard reads all of it, a thousand workspaces per call, and picks its own. */
@@ -73,12 +72,10 @@ async function isOfEarlierPhase(
 ): Promise<boolean> {
   if (phase === 'ledgers') return false
   try {
-    if ((await deps.workspaces.read(id, signal)) !== undefined) return true
+    if ((await deps.ledger.read(id, signal)) !== undefined) return true
   } catch (error) {
     if (error instanceof UnreadableItemError) return true
     throw error
   }
-  if (phase === 'documents') return false
-  if (await deps.documents.hasWorkspace(id, signal)) return true
-  return phase === 'objects' && deps.reservations.hasWorkspace(id, signal)
+  return phase === 'objects' && deps.documents.hasWorkspace(id, signal)
 }

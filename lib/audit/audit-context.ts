@@ -1,16 +1,16 @@
 import type { WorkspaceId } from '../ids.ts'
-import type { ResolverDependencies } from '../ledger/dependencies.ts'
+import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import type { LedgerMaintenance } from '../ledger/ports/ledger-maintenance.ts'
 import type { AuditCounters, Finding, NotAddedUpReason } from './findings.ts'
+import type { ObjectKeys } from '../object-keys.ts'
 import type { DocumentMaintenance } from './ports/document-maintenance.ts'
 import type { ObjectMaintenance } from './ports/object-maintenance.ts'
-import type { TableWorkspaces } from './ports/table-workspaces.ts'
 
-export interface AuditDependencies extends ResolverDependencies {
+export interface AuditDependencies extends LedgerDependencies {
   workspaces: LedgerMaintenance
-  reservations: ResolverDependencies['reservations'] & TableWorkspaces
-  documents: ResolverDependencies['documents'] & DocumentMaintenance & TableWorkspaces
-  objects: ResolverDependencies['objects'] & ObjectMaintenance
+  documents: LedgerDependencies['documents'] & DocumentMaintenance
+  objects: LedgerDependencies['objects'] & ObjectMaintenance
+  objectKeys: ObjectKeys
 }
 
 export interface AuditOptions {

@@ -1,7 +1,8 @@
-import type { WorkspaceId } from '../ids.ts'
-import type { ReservationItem } from '../ledger/ports/reservations.ts'
-import { resolveWorkspace } from '../ledger/resolve-workspace.ts'
+import type { AttemptId, WorkspaceId } from '../ids.ts'
+import { cleanMarkers, hasLeftovers } from '../ledger/clean-markers.ts'
+import { resolveDueItem } from '../ledger/resolve-due-item.ts'
 import { type AuditContext, reportFinding, type WorkspaceAudit } from './audit-context.ts'
+import type { StoredItem } from './ports/document-maintenance.ts'
 import type { UnfinishedUpload } from './ports/object-maintenance.ts'
 
 /** For this long, a leftover is left to the resolver: the audit's clock may be wrong. */
@@ -9,52 +10,43 @@ const OVERDUE_MS = 10 * 60 * 1000
 /** A promotion lasts seconds, so an upload this old was abandoned. */
 const OLD_UPLOAD_MS = 60 * 60 * 1000
 
-/** What dead processes have left in a workspace and nobody has resolved. */
-export async function auditLeftovers(audit: WorkspaceAudit): Promise<void> {
+export const isOverdue = (dueAtMs: number, nowMs: number) => dueAtMs <= nowMs - OVERDUE_MS
+
+/**
+ * Bytes that are counted, and of which nothing is left but their marker. Other markers of dead processes are harmless:
+ * a repair cleans them away.
+ * @param orphans attempts whose markers were overdue, and of which no item was seen since
+ */
+export async function auditMarkers(orphans: readonly AttemptId[], audit: WorkspaceAudit): Promise<void> {
+  const { workspaceId, deps, signal, options } = audit
+  const ledger = await deps.ledger.read(workspaceId, signal)
+  if (ledger === undefined) return
+  // All are cleaned together, once.
+  let cleaning: Promise<void> | undefined
+  const clean = () => (cleaning ??= cleanMarkers(ledger, deps, signal))
+  for (const { attemptId, sizeBytes, leaseEndsAtMs } of ledger.takings) {
+    if (!orphans.includes(attemptId)) continue
+    const overdueMs = deps.now() - leaseEndsAtMs
+    const finding = { workspaceId, kind: 'old_leftover', attemptId, leftover: 'taking', sizeBytes, overdueMs } as const
+    await reportFinding(finding, audit, clean)
+  }
+  if (options.repair && hasLeftovers(ledger, deps.now() - OVERDUE_MS)) await clean()
+}
+
+const LEFTOVERS = { pending: 'promotion', stray: 'undo', deleting: 'deletion' } as const
+
+/** What the resolver should have gone on with. */
+export async function auditDueItem(listed: StoredItem, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
-  const ledger = await deps.workspaces.read(workspaceId, signal)
-  const reservations = await readReservations(audit)
-  const all = [
-    ...(ledger?.takings.map((taking) => ({ ...taking, leftover: 'taking' as const })) ?? []),
-    ...(ledger?.releases.map((release) => ({ ...release, leftover: release.cause })) ?? []),
-    // Items with other purposes hold no bytes.
-    ...reservations.flatMap((each) => (each.purpose === 'promotion' ? { ...each, leftover: each.purpose } : [])),
-  ]
-  // All are resolved together, once: they depend on each other.
-  let isResolved: Promise<boolean> | undefined
-  const resolve = () => (isResolved ??= resolveLeftovers(audit))
-  for (const each of all) {
-    if (!isOverdue(each, audit)) continue
-    const { attemptId, leftover, sizeBytes, leaseExpiresAtMs } = each
-    const overdueMs = deps.now() - leaseExpiresAtMs
-    const finding = { workspaceId, kind: 'old_leftover', attemptId, leftover, sizeBytes, overdueMs } as const
-    await reportFinding(finding, audit, resolve)
-  }
-}
-
-/** @returns false when others are at work on them, or something failed */
-async function resolveLeftovers({ workspaceId, deps, signal }: WorkspaceAudit): Promise<boolean> {
-  // Without a ledger nothing can be given back: audit-usage.ts makes one first.
-  if ((await deps.workspaces.read(workspaceId, signal)) === undefined) return false
-  const nowMs = deps.now()
-  await deps.quota.schedule({ workspaceId, leaseExpiresAtMs: nowMs }, signal)
-  const bounds = {
-    maxResolutions: Number.POSITIVE_INFINITY,
-    leaseUntilMs: nowMs + deps.leaseMs,
-    clockErrorMs: OVERDUE_MS,
-  }
-  const { failed, isLeftToOthers } = await resolveWorkspace(workspaceId, bounds, deps, signal)
-  return failed === 0 && !isLeftToOthers
-}
-
-export function isOverdue({ leaseExpiresAtMs }: { leaseExpiresAtMs: number }, { deps }: AuditContext): boolean {
-  return leaseExpiresAtMs <= deps.now() - OVERDUE_MS
-}
-
-export async function readReservations({ workspaceId, deps, signal }: WorkspaceAudit): Promise<ReservationItem[]> {
-  const all: ReservationItem[] = []
-  for await (const reservation of deps.reservations.list(workspaceId, signal)) all.push(reservation)
-  return all
+  if (listed.state === 'ready' || listed.state === 'gone') return
+  const { attemptId, state, dueAtMs = 0 } = listed
+  const overdueMs = deps.now() - dueAtMs
+  if (!isOverdue(dueAtMs, deps.now())) return
+  const item = state === 'stray' ? listed : await deps.documents.find(listed, signal)
+  if (item?.attemptId !== attemptId || item.state !== state) return
+  const sizeBytes = 'sizeBytes' in item ? item.sizeBytes : undefined
+  const finding = { workspaceId, kind: 'old_leftover', attemptId, leftover: LEFTOVERS[state], sizeBytes, overdueMs } as const
+  await reportFinding(finding, audit, () => resolveDueItem(item, deps.now(), deps, signal))
 }
 
 export async function auditUpload(

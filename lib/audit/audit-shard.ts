@@ -2,15 +2,15 @@ import type { WorkspacePosition } from './audit-workspace.ts'
 import { type AuditCounters, NOTHING_AUDITED } from './findings.ts'
 
 /**
- * The phases of a shard, in order: workspaces with a ledger; those that only the other tables know; those that only
+ * The phases of a shard, in order: workspaces with a ledger; those that only Documents knows; those that only
  * have objects; then all unfinished uploads.
  */
-const AUDIT_PHASES = ['ledgers', 'documents', 'reservations', 'objects', 'uploads'] as const
+const AUDIT_PHASES = ['ledgers', 'documents', 'objects', 'uploads'] as const
 export type AuditPhase = (typeof AUDIT_PHASES)[number]
 
 /**
- * How far one shard of a round has come. It goes from slice to slice as JSON through the state machine, which takes 256 KB.
- * Everything in it is small, except what adding up a busy workspace carries (ledger-cut.ts, below 100 KB).
+ * How far one shard of a round has come. It goes from slice to slice as JSON through the state machine, which takes 256 KB:
+ * everything in it is small.
  */
 export interface AuditShard {
   roundId: string

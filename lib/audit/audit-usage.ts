@@ -1,83 +1,97 @@
-import type { CountedBytes } from '../ledger/ports/document-records.ts'
+import type { AttemptId, ReleaseId } from '../ids.ts'
+import type { WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
+import { isOverdue } from './audit-leftovers.ts'
 import type { NotAddedUpReason } from './findings.ts'
-import { cutLedger, type LedgerCut } from './ledger-cut.ts'
-import type { AuditedItem } from './ports/document-maintenance.ts'
+import type { StoredItem } from './ports/document-maintenance.ts'
 
 /**
  * The bytes of a workspace's items of Documents, as far as they were read: plain JSON, which goes from slice to slice. Items may be
  * read for hours while the workspace changes: each tells whether the ledger counted its bytes at the cut.
  */
 export interface UsageSum {
-  /** What the items are compared with, or why that is not possible. */
-  cut: LedgerCut | NotAddedUpReason
+  /** One read of the ledger, before any item. */
+  cut: LedgerCut
   cutAtMs: number
-  /** Of items that the ledger counted at the cut, excluding attempts under way at the cut. */
+  /** Of items that the ledger counted at the cut, beside those of its own takings. */
   bytesAtCut: number
   /** Of documents that came after the cut. */
   bytesSince: number
   /** The latest version of the ledger that an item mentions. */
   newestVersion: number
-  /** Since the cut, a document was replaced twice: what was there then is not told. */
-  isUntold?: boolean
+  /** Attempts that died with their bytes, as their markers tell, and of which no item was seen. */
+  orphans: AttemptId[]
+  /** The attempts seen of the document that was added last. */
+  seen: { documentId?: string; attemptIds: AttemptId[] }
+  /** Items that cannot be read are not in the sum. */
+  isUnreadable?: true
+}
+
+interface LedgerCut {
+  /** Missing: there was no ledger. */
+  version?: number
+  usedBytes: number
+  takenBytes: number
+  takings: AttemptId[]
+  releases: ReleaseId[]
 }
 
 /** Less than the day for which tombstones live, by DynamoDB's clock. */
 const MAX_CUT_AGE_MS = 20 * 60 * 60 * 1000
 
 /** Begins to add up a workspace: {@link itemAdder} then takes each item once, and {@link auditSum} compares. */
-export async function beginSum(audit: WorkspaceAudit): Promise<UsageSum> {
-  const cutAtMs = audit.deps.now()
-  return { cut: await cutLedger(audit), cutAtMs, bytesAtCut: 0, bytesSince: 0, newestVersion: 0 }
+export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): UsageSum {
+  const { version, usedBytes = 0, takings = [], releases = [] } = ledger ?? {}
+  const cut: LedgerCut = {
+    ...(version !== undefined && { version }),
+    usedBytes,
+    takenBytes: takings.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    takings: takings.map(({ attemptId }) => attemptId),
+    releases: releases.map(({ releaseId }) => releaseId),
+  }
+  const orphans = takings.filter((each) => isOverdue(each.leaseEndsAtMs, cutAtMs)).map(({ attemptId }) => attemptId)
+  return { cut, cutAtMs, bytesAtCut: 0, bytesSince: 0, newestVersion: 0, orphans, seen: { attemptIds: [] } }
 }
 
-/** @returns adds an item to a sum with this cut */
-export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: AuditedItem) => UsageSum {
-  if (typeof cut === 'string') return (sum) => sum
-  const partOf = partsBy(cut)
-  const add = (sum: UsageSum, counted: CountedBytes | undefined) => {
-    if (counted === undefined) return sum
-    const { sizeBytes, countedFrom, markedIn = 0 } = counted
-    const newestVersion = Math.max(sum.newestVersion, countedFrom, markedIn)
-    const part = partOf(counted)
-    return { ...sum, newestVersion, ...(part && { [part]: sum[part] + sizeBytes }) }
-  }
-  return (sum, { counted, replaced }) => {
-    const isUntold = replaced !== undefined && replaced.countedFrom > (cut.version ?? Number.POSITIVE_INFINITY)
-    return { ...add(add(sum, counted), replaced), ...(isUntold && { isUntold }) }
-  }
-}
-
-/** @returns tells which part of the sum an item belongs to; undefined: none */
-function partsBy({ version = Number.POSITIVE_INFINITY, underWay, releaseIds }: LedgerCut) {
-  const versionsAgo = new Set(underWay.versionsAgo)
-  const attemptsUnderWay = new Set(underWay.attemptIds)
-  const releasing = new Set(releaseIds)
-  return ({ attemptId, countedFrom, releasedBy, markedIn }: CountedBytes): 'bytesAtCut' | 'bytesSince' | undefined => {
-    // The cut has these bytes already.
-    if (attemptsUnderWay.has(attemptId) || versionsAgo.has(version - countedFrom)) return undefined
-    const isHandedOver = releasedBy !== undefined && markedIn !== undefined
+/** @returns adds an item to a sum with this cut; items come in the order of their keys */
+export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: StoredItem) => UsageSum {
+  const { version = Number.POSITIVE_INFINITY } = cut
+  const [taken, underWay] = [new Set(cut.takings), new Set(cut.releases)]
+  return (before, item) => {
+    const { orphans } = before
+    const isOrphan = orphans.includes(item.attemptId)
+    const sum = isOrphan ? { ...before, orphans: orphans.filter((each) => each !== item.attemptId) } : before
+    if (item.state === 'pending' || item.state === 'stray') return sum
+    const { documentId, attemptId, sizeBytes, countedFrom } = item
+    const { releasedBy, markedIn = 0 } = item.state === 'ready' ? {} : item
+    // A tombstone that another document took the place of stands beside it, and may have been seen in that place.
+    const attemptIds = sum.seen.documentId === documentId ? sum.seen.attemptIds : []
+    if (attemptIds.includes(attemptId)) return sum
+    const next = {
+      ...sum,
+      newestVersion: Math.max(sum.newestVersion, countedFrom, markedIn),
+      seen: { documentId, attemptIds: [...attemptIds, attemptId] },
+    }
+    if (taken.has(attemptId)) return next
     // A release that was in the ledger at the cut had not given the bytes back by then.
-    if (isHandedOver && markedIn <= version && !releasing.has(releasedBy)) return undefined
-    if (countedFrom <= version) return 'bytesAtCut'
-    return isHandedOver ? undefined : 'bytesSince'
+    if (releasedBy !== undefined && markedIn <= version && !underWay.has(releasedBy)) return next
+    if (countedFrom <= version) return { ...next, bytesAtCut: next.bytesAtCut + sizeBytes }
+    return releasedBy === undefined ? { ...next, bytesSince: next.bytesSince + sizeBytes } : next
   }
 }
 
 /** Compares the sum of all items with what the ledger counted at the cut. */
 export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
-  const { cut } = sum
-  if (typeof cut === 'string') return reportNotAddedUp(cut, audit)
-  const { version, usedBytes, underWayBytes } = cut
-  const lastVersion = (await deps.workspaces.read(workspaceId, signal))?.version
+  const { version, usedBytes, takenBytes } = sum.cut
+  if (sum.isUnreadable) return reportNotAddedUp('unreadable', audit)
+  const lastVersion = (await deps.ledger.read(workspaceId, signal))?.version
   const isUnchanged = version === lastVersion
   const isReplaced = version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion
-  const isTooLate = sum.isUntold || deps.now() - sum.cutAtMs > MAX_CUT_AGE_MS
-  if (!isUnchanged && isTooLate) return reportNotAddedUp('too_slow', audit)
+  if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_CUT_AGE_MS) return reportNotAddedUp('too_slow', audit)
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
   // If the ledger has not changed, nothing came after the cut: items that say otherwise predate its restore.
-  const expectedBytes = underWayBytes + sum.bytesAtCut + (isUnchanged ? sum.bytesSince : 0)
+  const expectedBytes = takenBytes + sum.bytesAtCut + (isUnchanged ? sum.bytesSince : 0)
   if (usedBytes === expectedBytes) return
   const at = version !== undefined && lastVersion !== undefined && { at: { version, lastVersion } }
   const drift = { usedBytes, expectedBytes, ...at }

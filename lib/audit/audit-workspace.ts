@@ -1,8 +1,8 @@
-import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
+import type { AttemptId, WorkspaceId } from '../ids.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { type AuditContext, reportUnreadable, type WorkspaceAudit } from './audit-context.ts'
-import { auditDeletion, auditPair } from './audit-documents.ts'
-import { auditLeftovers } from './audit-leftovers.ts'
+import { auditPair } from './audit-documents.ts'
+import { auditDueItem, auditMarkers } from './audit-leftovers.ts'
 import { auditSum, beginSum, itemAdder, type UsageSum } from './audit-usage.ts'
 import { joinSorted } from './join-sorted.ts'
 
@@ -11,19 +11,19 @@ export interface WorkspacePosition {
   workspaceId: WorkspaceId
   format: typeof FORMAT
   /** Items and objects up to these were compared. */
-  afterDocumentId?: DocumentId
+  afterItemId?: string
   afterObjectKey?: string
   /** The sum of the items up to there. */
   sum: UsageSum
 }
 
 /** A position with another format is not continued: the workspace begins anew. */
-const FORMAT = 4
+const FORMAT = 5
 
 /**
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read
  * again before it becomes a finding: a promotion or deletion under way is not a finding. Listings are streamed. A
- * ledger or reservation that cannot be read is a finding, and does not stop the audit of other workspaces.
+ * ledger that cannot be read is a finding, and does not stop the audit of other workspaces.
  * @param from where to continue; undefined: at the start
  * @yields how far it has come, after each item and each object
  */
@@ -35,6 +35,7 @@ export async function* auditWorkspace(
   const audit: WorkspaceAudit = { ...context, workspaceId }
   try {
     const sum = yield* compareItems(from?.format === FORMAT ? from : await begin(audit), audit)
+    await auditMarkers(sum.orphans, audit)
     await auditSum(sum, audit)
   } catch (error) {
     if (!(error instanceof UnreadableItemError)) throw error
@@ -43,9 +44,10 @@ export async function* auditWorkspace(
   context.counters.workspaces++
 }
 
-async function begin(audit: WorkspaceAudit): Promise<WorkspacePosition> {
-  await auditLeftovers(audit)
-  return { workspaceId: audit.workspaceId, format: FORMAT, sum: await beginSum(audit) }
+/** The ledger is read before any item: that is all there is to the cut (docs/reliability.md). */
+async function begin({ workspaceId, deps, signal }: WorkspaceAudit): Promise<WorkspacePosition> {
+  const cutAtMs = deps.now()
+  return { workspaceId, format: FORMAT, sum: beginSum(await deps.ledger.read(workspaceId, signal), cutAtMs) }
 }
 
 /** @returns the sum of all items */
@@ -58,24 +60,26 @@ async function* compareItems(
   const add = itemAdder(from.sum)
   let position = from
   const onUnreadable = (error: Error) => {
-    position = { ...position, sum: { ...position.sum, cut: 'unreadable' } }
+    position = { ...position, sum: { ...position.sum, isUnreadable: true } }
     reportUnreadable(error, audit)
   }
   const pairs = joinSorted(
-    documents.listItems(workspaceId, signal, { onUnreadable, after: from.afterDocumentId }),
+    documents.list(workspaceId, signal, { onUnreadable, after: from.afterItemId }),
     objects.listObjects(objectKeys.workspacePrefix(workspaceId), signal, from.afterObjectKey),
     {
-      // An item without a document sorts where the document's objects would be.
-      left: ({ documentId, document }) =>
-        document?.objectKey ?? objectKeys.documentObject({ workspaceId, documentId, attemptId: '' as AttemptId }),
+      // Items of other states sort where the document's objects would be.
+      left: (item) =>
+        item.state === 'ready'
+          ? item.objectKey
+          : objectKeys.documentObject({ workspaceId, documentId: item.documentId, attemptId: '' as AttemptId }),
       right: ({ objectKey }) => objectKey,
     },
   )
   for await (const { left: item, right: object } of pairs) {
-    const document = item?.document
+    const document = item?.state === 'ready' ? item : undefined
     if (document || object) await auditPair({ document, object }, audit)
-    if (item?.isUnfinished) await auditDeletion(item.documentId, audit)
-    if (item) position = { ...position, afterDocumentId: item.documentId, sum: add(position.sum, item) }
+    if (item) await auditDueItem(item, audit)
+    if (item) position = { ...position, afterItemId: item.itemId, sum: add(position.sum, item) }
     if (object) position = { ...position, afterObjectKey: object.objectKey }
     if (document) {
       counters.documents++

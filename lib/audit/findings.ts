@@ -1,14 +1,14 @@
 import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
-import type { Release } from '../ledger/ports/reservations.ts'
 
 export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
   | { kind: 'drift'; usedBytes: number; expectedBytes: number }
-  /** An undo or a deletion that is not finished is found by its marker, a deletion also by its tombstone. */
+  /** Of an item or of a marker in the ledger, that nobody has gone on with. A deletion may have both. */
   | {
       kind: 'old_leftover'
       attemptId: AttemptId
-      leftover: 'taking' | 'promotion' | Release['cause']
-      sizeBytes: number
+      leftover: 'taking' | 'promotion' | 'undo' | 'deletion'
+      /** undefined: it holds none that are known. */
+      sizeBytes?: number | undefined
       overdueMs: number
     }
   | { kind: 'overdue_expiry'; documentId: DocumentId; sizeBytes: number; overdueMs: number }
@@ -42,9 +42,6 @@ export const FINDING_KINDS = Object.keys({
 
 /** Why a workspace could not be added up. That is not a finding, but proves nothing either. */
 export type NotAddedUpReason =
-  /** Attempts that had reserved were undone all the time. */
-  | 'keeps_changing'
-  | 'too_many_under_way'
   /** Reading the items took nearly as long as tombstones live. */
   | 'too_slow'
   /** The ledger was made, removed or restored from a backup meanwhile. */

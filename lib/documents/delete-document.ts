@@ -1,8 +1,7 @@
 import { type DocumentId, parseDocumentId, type WorkspaceId } from '../ids.ts'
-import { deleteFound } from '../ledger/delete-document.ts'
+import { deleteDocument } from '../ledger/delete-document.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
-import { hasExpired } from '../ledger/expiry.ts'
-import type { StorageUsage } from '../ledger/ports/quota-ledger.ts'
+import type { StorageUsage } from '../ledger/ports/ledger.ts'
 import type { Log } from '../logging.ts'
 import { documentNotFound, findUnexpired } from './find-document.ts'
 import { tryToReadUsage } from './try-to-read-usage.ts'
@@ -25,10 +24,9 @@ export async function deleteDocumentForCaller(
   const documentId = parseDocumentId(request.documentId)
   const document = await findUnexpired({ workspaceId, documentId }, deps, signal)
   if (document === undefined) throw documentNotFound(documentId)
-  const deleted = await deleteFound(document, deps, signal)
-  // If it may have expired meanwhile, by any process's clock, its tombstone tells: repetitions will be answered by that.
-  const isNearEnd = !('isDeleted' in document) && hasExpired(document, deps.now() + deps.leaseMs)
-  if (isNearEnd) await findUnexpired({ workspaceId, documentId }, deps, signal)
+  const deleted = await deleteDocument(document, { unlessExpiredByMs: deps.now() }, deps, signal)
+  // It may have expired meanwhile, or the resolver was faster: repetitions will be answered by that.
+  if (!deleted || deleted.document.isExpired) await findUnexpired({ workspaceId, documentId }, deps, signal)
   const usage = deleted?.usage ?? (await tryToReadUsage(request, deps, signal))
   // Only the deletion that gave the bytes back knows the usage: it is counted, and others that ran meanwhile are not.
   const isOwn = deleted?.usage !== undefined

@@ -1,5 +1,5 @@
 import type { DocumentId, WorkspaceId } from '../ids.ts'
-import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 
 export type ListedDocument = Pick<
   WorkspaceDocument,

@@ -1,7 +1,7 @@
 import { type Download, type DownloadSigner, describeDownload, lifeOfUrl } from '../download.ts'
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { Log } from '../logging.ts'
 import { UNKNOWN_TYPE } from '../media-type.ts'
 import { documentNotFound, type FindDocumentDependencies, findDocument } from './find-document.ts'
@@ -12,7 +12,6 @@ export interface DocumentObjects {
 }
 
 export interface DownloadDocumentDependencies extends FindDocumentDependencies {
-  documents: Pick<DocumentRecords, 'find' | 'findEvenDeleted'>
   documentObjects: DocumentObjects
   downloads: DownloadSigner
 }
@@ -41,7 +40,7 @@ async function requireContent(
   { documents, documentObjects }: DownloadDocumentDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const { workspaceId, documentId } = document
+  const { documentId } = document
   const metadata = { document_id: documentId }
   const object = await documentObjects.findDocumentObject(document.objectKey, signal)
   if (object?.isArchived) {
@@ -50,8 +49,8 @@ async function requireContent(
   }
   if (object !== undefined) return
   // Either deleted since the record was read, which is normal, or lost, which must be reported.
-  const current = await documents.find(workspaceId, documentId, signal)
-  if (current?.attemptId !== document.attemptId) throw documentNotFound(documentId)
+  const current = await documents.find(document, signal)
+  if (current?.state !== 'ready' || current.attemptId !== document.attemptId) throw documentNotFound(documentId)
   log.error('the object of a document is lost', { document_id: documentId, attempt_id: document.attemptId })
   throw new ServiceError('file_not_downloadable', { detail: 'The content of the document is lost.', metadata })
 }

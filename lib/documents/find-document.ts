@@ -1,10 +1,10 @@
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, parseDocumentId, type WorkspaceId } from '../ids.ts'
 import { hasExpired } from '../ledger/expiry.ts'
-import type { DeletedDocument, DocumentRecords, WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import type { DeletedDocument, Documents, WorkspaceDocument } from '../ledger/ports/documents.ts'
 
 export interface FindDocumentDependencies {
-  documents: Pick<DocumentRecords, 'findEvenDeleted'>
+  documents: Pick<Documents, 'find'>
   now(): number
 }
 
@@ -20,22 +20,27 @@ export async function findDocument(
 ): Promise<WorkspaceDocument> {
   const documentId = parseDocumentId(request.documentId)
   const document = await findUnexpired({ ...request, documentId }, deps, signal)
-  if (document === undefined || 'isDeleted' in document) throw documentNotFound(documentId)
+  if (document?.state !== 'ready') throw documentNotFound(documentId)
   return document
 }
 
 /** Finds the document, or what is remembered of a deleted one. @throws ServiceError document_expired */
 export async function findUnexpired(
-  { workspaceId, documentId }: { workspaceId: WorkspaceId; documentId: DocumentId },
+  ids: { workspaceId: WorkspaceId; documentId: DocumentId },
   { documents, now }: FindDocumentDependencies,
   signal: AbortSignal,
 ): Promise<WorkspaceDocument | DeletedDocument | undefined> {
-  const document = await documents.findEvenDeleted(workspaceId, documentId, signal)
-  const isExpired = document && ('isDeleted' in document ? document.isExpired : hasExpired(document, now()))
-  if (isExpired) throw new ServiceError('document_expired', { metadata: { document_id: documentId } })
-  return document
+  const item = await documents.find(ids, signal)
+  if (item === undefined || item.state === 'pending') return undefined
+  const isExpired = item.state === 'ready' ? hasExpired(item, now()) : item.isExpired
+  if (isExpired) throw documentExpired(ids.documentId)
+  return item
 }
 
 export function documentNotFound(documentId: DocumentId): ServiceError {
   return new ServiceError('document_not_found', { metadata: { document_id: documentId } })
+}
+
+export function documentExpired(documentId: DocumentId): ServiceError {
+  return new ServiceError('document_expired', { metadata: { document_id: documentId } })
 }

@@ -4,7 +4,7 @@ import type { ApiKeyStore, Caller, Permission } from '../auth/caller.ts'
 import type { RateLimiter } from '../auth/rate-limit.ts'
 import type { Log } from '../logging.ts'
 import type { Metrics } from '../metrics.ts'
-import { withOneCallUntil } from '../one-call-until.ts'
+import { withFirstCallsUntil } from '../first-calls.ts'
 import { type AnswerShape, chooseShape } from './file-shape.ts'
 import { type Body, type OperationName, requireKnownNames, requireOwnWorkspace } from './known-names.ts'
 import { answerErrors } from './middleware/answer-errors.ts'
@@ -35,6 +35,8 @@ export interface ApiRequest extends Omit<RateLimit, 'decision'> {
 
 export interface Operation {
   name: OperationName
+  /** How many calls to stores may begin beside that of the rate limit; 1 by default. */
+  firstCalls?: number
   handle(request: ApiRequest): Promise<APIGatewayProxyResult>
 }
 
@@ -56,7 +58,9 @@ export function createApiHandler(
     const answerShape = chooseShape(event)
     const body = requireKnownNames(event, operation.name)
     const request = { event, caller, state, answerShape, body, ...rateLimit }
-    const answer = await withOneCallUntil(rateLimit.rateLimitPassed, () => operation.handle(request))
+    const answer = await withFirstCallsUntil(rateLimit.rateLimitPassed, operation.firstCalls ?? 1, () =>
+      operation.handle(request),
+    )
     await rateLimit.rateLimitPassed
     return answer
   }

@@ -1,9 +1,6 @@
 import type { Log } from '../logging.ts'
-import type { ObjectKeys } from '../object-keys.ts'
-import type { DocumentRecords } from './ports/document-records.ts'
-import type { QuotaLedger } from './ports/quota-ledger.ts'
-import type { Reservations } from './ports/reservations.ts'
-import type { WorkspaceLedgers } from './ports/workspace-ledgers.ts'
+import type { Documents } from './ports/documents.ts'
+import type { Ledger } from './ports/ledger.ts'
 
 /** The objects that attempts write, each under a key of its own. */
 export interface AttemptObjects {
@@ -11,20 +8,13 @@ export interface AttemptObjects {
   discard(objectKey: string, signal: AbortSignal): Promise<void>
 }
 
-/** For promotions and deletions. */
+/** For promotions, deletions, and whoever goes on with what they left. */
 export interface LedgerDependencies {
   objects: AttemptObjects
-  /** The ledger, for what changes bytes; `workspaces` is the same item, for the resolver. */
-  quota: QuotaLedger
-  reservations: Reservations
-  documents: DocumentRecords
-  /** How long an attempt or release is left alone: longer than a process can live; in a run of the resolver, its rest. */
+  ledger: Ledger
+  documents: Documents
+  /** After it, others look at what a process has left: longer than a process can live. */
   leaseMs: number
   now(): number
-}
-
-export interface ResolverDependencies extends LedgerDependencies {
-  workspaces: WorkspaceLedgers
-  objectKeys: ObjectKeys
   log: Log
 }

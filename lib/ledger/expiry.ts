@@ -1,4 +1,4 @@
-import type { WorkspaceDocument } from './ports/document-records.ts'
+import type { WorkspaceDocument } from './ports/documents.ts'
 
 /** How long a workspace keeps documents, in seconds; missing: for ever. */
 export interface Retention {

@@ -4,24 +4,30 @@ import { namingArchived, whyDifferent } from '../containers/require-container-fi
 import { SNIFFED_BYTES, typeOfContent } from '../containers/type-of-content.ts'
 import { ServiceError } from '../errors.ts'
 import type { FilePath } from '../ids.ts'
-import { settle } from '../ledger/end-attempt.ts'
+import { beginDocument } from '../ledger/begin-document.ts'
+import { cleanMarkers, hasLeftovers } from '../ledger/clean-markers.ts'
 import { chooseExpiry, expiresAtOf } from '../ledger/expiry.ts'
-import type { CountedBytes, WorkspaceDocument } from '../ledger/ports/document-records.ts'
-import type { TakenBytes } from '../ledger/ports/quota-ledger.ts'
-import type { Attempt } from '../ledger/ports/reservations.ts'
-import { claimDocument } from './claim-document.ts'
-import { replayOrMakeRoom } from './keep-document.ts'
+import type { Attempt, WorkspaceDocument } from '../ledger/ports/documents.ts'
+import type { WorkspaceLedger } from '../ledger/ports/ledger.ts'
+import { LONGEST_COPY_MS, undo, undoUntaken } from '../ledger/undo.ts'
+import { keepDocument, requireSameFile } from './keep-document.ts'
+import type { Copied } from './ports/object-store.ts'
 import { isMadeOfMeant } from './preconditions.ts'
-import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget, Traces } from './promotion.ts'
+import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
+import { requireRoom } from './room.ts'
 import { takeBytes } from './take-bytes.ts'
-import { undoOrLeave } from './undo-promotion.ts'
 
-const NOTHING: Traces = { reservation: 'none', hasTaking: false, object: 'none' }
-const CLAIMED: Traces = { ...NOTHING, reservation: 'claim' }
+/** What an attempt has done, for its undo. */
+interface Progress {
+  /** It may have bytes. */
+  mayHaveTaken?: true
+  /** When all that it sent has arrived, ms since 1970, if something may still be on its way. */
+  arrivesByMs?: number
+}
 
 /**
- * Claims the document if there is an Idempotency-Key, takes the bytes, reserves, copies, records, settles. If a step
- * fails, undoes everything before it throws.
+ * Begins, copies, takes the bytes, records, and removes the marker of the bytes. If a step fails, undoes what was done
+ * before it throws.
  * @returns `isReplayed` when an earlier request has made the document
  */
 export async function attemptPromotion(
@@ -30,89 +36,59 @@ export async function attemptPromotion(
   request: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
-  const { workspaceId, documentId, attemptId, containerId, path } = target
+  const { workspaceId, documentId, attemptId } = target
   const ids = { workspaceId, documentId, attemptId }
-  const { sizeBytes } = file
-  const objectKey = deps.objectKeys.documentObject(ids)
-  const attempt: Attempt = { ...ids, sizeBytes, objectKey, leaseExpiresAtMs: deps.now() + deps.leaseMs }
-  request.telemetry.annotate({ document_id: documentId, attempt_id: attemptId, size_bytes: sizeBytes })
+  const attempt: Attempt = { ...ids, objectKey: deps.objectKeys.documentObject(ids) }
+  request.telemetry.annotate({ document_id: documentId, attempt_id: attemptId, size_bytes: file.sizeBytes })
 
-  const findingType = typeOf(file, path, request, deps)
-  const hasIdempotencyKey = request.idempotencyKey !== undefined
-  const { earlier, replaced } = hasIdempotencyKey ? await claim(target, attempt, request, deps) : {}
+  const findingType = typeOf(file, target.path, request, deps)
+  await requireRoom(request.mayHaveTwin ? target : undefined, file.sizeBytes, request, deps)
+  const earlier = await begin(attempt, target, request, deps)
   if (earlier) return earlier
-  const claimed = hasIdempotencyKey ? CLAIMED : NOTHING
-  const { usage, retention, countedFrom } = await take(attempt, claimed, request, deps)
-  const createdAt = new Date(deps.now())
-  const expiry = chooseExpiry(request.expiresInSeconds, retention)
-  const counted = { ...attempt, countedFrom }
-  const draft: WorkspaceDocument = {
-    ...ids,
-    sizeBytes,
-    objectKey,
-    countedFrom,
-    filename: path,
-    mimeType: await findingType,
-    createdAt,
-    expiresAt: expiry && expiresAtOf(createdAt, expiry.seconds),
-    containerId,
-    contentEncoding: file.contentEncoding || undefined,
-    sourceEtag: file.etag,
-    createdBy: request.caller.keyId,
-  }
-
-  const written = await reserveAndCopy({ file, document: draft, attempt: counted, claimed }, request, deps)
-  const document = { ...draft, sha256: written.sha256 }
+  const progress: Progress = {}
+  let made: Made | undefined
   try {
-    if (written.failure !== undefined) throw written.failure
-    if (!isMadeOfMeant(document, request.preconditions)) throw whyDifferent(file, target)
-    await record(document, replaced, request, deps)
+    const mimeType = await findingType
+    const what = { source: file, objectKey: attempt.objectKey, mimeType }
+    const { sha256 } = await copy(what, target, progress, request, deps)
+    made = await take({ attempt, target, file, mimeType, sha256 }, progress, request, deps)
+    const { document } = made
+    const isRecorded = await request.telemetry.time('record', () =>
+      deps.documents.record(document, request.deadline.signal),
+    )
+    if (!isRecorded) throw new ServiceError('request_timed_out')
   } catch (error) {
-    // The steps of the undo would race it.
-    await written.unmarking
-    if ((await undoOrLeave(counted, written.traces, request, deps)) !== 'recorded') throw error
+    const isRecorded = (await undoOrLeave(attempt, progress, request, deps)) === 'recorded'
+    if (!isRecorded || made === undefined) throw error
   }
-
-  await settleOrLeave(counted, written.unmarking, request, deps)
-  return { document, isReplayed: false, usage, expiry }
+  await endOrLeave(made, request, deps)
+  const { document, expiry, ledger } = made
+  return { document, isReplayed: false, usage: ledger, expiry }
 }
 
-/**
- * Twins meet here, before they take bytes, so that none takes up room that other promotions need.
- * @returns the answer, if an earlier request has made the document; else the expired one whose place the new one takes
- */
-async function claim(
+/** @returns the answer, if an earlier request has made the document */
+async function begin(
+  attempt: Attempt,
   target: PromotionTarget,
-  attempt: Attempt,
   request: AttemptRequest,
   deps: PromotionDependencies,
-): ReturnType<typeof replayOrMakeRoom> {
-  const { signal } = request.deadline
-  const undo = () => undoOrLeave(attempt, CLAIMED, request, deps)
-  const refusal = await claimDocument(attempt, deps, signal).catch(rethrowAfter(undo))
-  if (refusal) throw refusal
-  // A document that is made meanwhile refuses the record of another.
-  if (request.hasLookedForEarlier) return {}
-  const found = await replayOrMakeRoom(target, request, deps).catch(rethrowAfter(undo))
-  if (found.earlier) await undo()
-  return found
-}
-
-async function take(
-  attempt: Attempt,
-  claimed: Traces,
-  request: AttemptRequest,
-  deps: PromotionDependencies,
-): Promise<TakenBytes> {
-  const undo = (traces: Traces) => () => undoOrLeave(attempt, traces, request, deps)
-  const taken = await takeBytes(attempt, request, deps).catch(rethrowAfter(undo({ ...claimed, hasTaking: true })))
-  return taken instanceof ServiceError ? rethrowAfter(undo(claimed))(taken) : taken
-}
-
-/** Throws the error, once the work is done. */
-const rethrowAfter = (work: () => Promise<unknown>) => async (error: unknown) => {
-  await work()
-  throw error
+): Promise<Promotion | undefined> {
+  const { deadline, log } = request
+  for (;;) {
+    const earlier = await beginDocument(attempt, deps, deadline.signal).catch(async (error) => {
+      const isRefusal = error instanceof ServiceError && (error.status < 500 || error.reason === 'promotion_in_progress')
+      if (isRefusal) throw error
+      // The pending item may be there. If it stays, or arrives later, the resolver undoes it.
+      await deps.documents
+        .fence(attempt, deadline.undoSignal())
+        .catch((failure) => log.warn('attempt not undone, left to the resolver', { error: failure }))
+      throw error
+    })
+    if (earlier === undefined) return undefined
+    const kept = await keepDocument(requireSameFile(earlier, target, request), request, deps)
+    // Otherwise it has expired meanwhile, and makes room.
+    if (kept) return kept
+  }
 }
 
 /** Never fails: a file of unknown type is promoted like any other. */
@@ -132,75 +108,100 @@ async function typeOf(
   }
 }
 
-/**
- * The bytes are taken, so the copy need not wait for the reservation. If one of the two fails, the other runs to its
- * end: a call that was answered is easier to undo.
- * @returns what the copy told; why one of the two failed; and `unmarking`, which never rejects: whether the reservation
- *   alone holds the bytes
- */
-async function reserveAndCopy(
-  what: { file: ContainerFile; document: WorkspaceDocument; attempt: Attempt; claimed: Traces },
-  { deadline: { signal }, telemetry }: AttemptRequest,
-  { objects, quota, reservations }: PromotionDependencies,
-): Promise<{ traces: Traces; sha256: string | undefined; failure: unknown; unmarking: Promise<boolean> }> {
-  const { file, document, attempt, claimed } = what
-  const reserving = reservations.reserve(attempt, claimed.reservation === 'claim', signal)
-  const unmarking = reserving
-    .then((outcome) => outcome === 'reserved' && quota.unmark(attempt, signal).then(() => true))
-    .catch(() => false)
-  const copy = { source: file, objectKey: document.objectKey, mimeType: document.mimeType }
-  const [reserved, copied] = await Promise.allSettled([
-    reserving,
-    telemetry.time('copy', () => objects.copy(copy, signal)),
-  ])
-
-  const outcome = reserved.status === 'fulfilled' ? reserved.value : 'unknown'
-  const location = { containerId: document.containerId, path: document.filename }
-  const copyFailure = copied.status === 'rejected' ? namingArchived(copied.reason, location) : undefined
-  const mayBeLate = copyFailure instanceof ServiceError && copyFailure.isUnanswered
-  return {
-    traces: {
-      reservation: outcome === 'reserved' || outcome === 'unknown' ? outcome : claimed.reservation,
-      hasTaking: true,
-      object: mayBeLate ? 'late_copy' : 'may_exist',
-    },
-    sha256: copied.status === 'fulfilled' ? copied.value.sha256 : undefined,
-    failure: copyFailure ?? (reserved.status === 'rejected' ? reserved.reason : refusalOf(reserved.value)),
-    unmarking,
-  }
+interface Made extends Pick<Promotion, 'document' | 'expiry'> {
+  ledger: WorkspaceLedger
 }
 
-function refusalOf(outcome: 'reserved' | 'fenced' | 'throttled'): ServiceError | undefined {
-  if (outcome === 'reserved') return undefined
-  return new ServiceError(outcome === 'fenced' ? 'request_timed_out' : 'service_unavailable')
-}
-
-async function record(
-  document: WorkspaceDocument,
-  replaced: CountedBytes | undefined,
+async function copy(
+  what: { source: ContainerFile; objectKey: string; mimeType: string },
+  location: PromotionTarget,
+  progress: Progress,
   { deadline, telemetry }: AttemptRequest,
-  deps: PromotionDependencies,
-): Promise<void> {
-  const outcome = await telemetry.time('record', () => deps.documents.record(document, deadline.signal, replaced))
-  if (outcome !== 'recorded') {
-    throw new ServiceError(outcome === 'fenced' ? 'request_timed_out' : 'promotion_in_progress')
+  { objects, now }: PromotionDependencies,
+): Promise<Copied> {
+  try {
+    return await telemetry.time('copy', () => objects.copy(what, deadline.signal))
+  } catch (error) {
+    if (error instanceof ServiceError && error.isUnanswered) progress.arrivesByMs = now() + LONGEST_COPY_MS
+    throw namingArchived(error, location)
   }
 }
 
-/** The document exists and is counted: a reservation that could not be settled is left to the resolver. */
-async function settleOrLeave(
+async function take(
+  what: {
+    attempt: Attempt
+    target: PromotionTarget
+    file: ContainerFile
+    mimeType: string
+    sha256: string | undefined
+  },
+  progress: Progress,
+  request: AttemptRequest,
+  deps: PromotionDependencies,
+): Promise<Made> {
+  const { attempt, target, file, mimeType, sha256 } = what
+  const { sizeBytes, contentEncoding, etag: sourceEtag } = file
+  const draft = { ...attempt, sizeBytes, sourceEtag, sha256 }
+  if (!isMadeOfMeant(draft, request.preconditions)) throw whyDifferent(file, target)
+  const leaseEndsAtMs = deps.now() + deps.leaseMs
+  const taken = await takeBytes({ ...attempt, sizeBytes, leaseEndsAtMs }, request, deps).catch((error) => {
+    Object.assign(progress, { mayHaveTaken: true, arrivesByMs: leaseEndsAtMs } satisfies Progress)
+    throw error
+  })
+  if (taken instanceof ServiceError) throw taken
+  progress.mayHaveTaken = true
+  const createdAt = new Date(deps.now())
+  const expiry = chooseExpiry(request.expiresInSeconds, taken)
+  const document: WorkspaceDocument = {
+    ...draft,
+    state: 'ready',
+    countedFrom: taken.version,
+    createdAt,
+    filename: target.path,
+    mimeType,
+    expiresAt: expiry && expiresAtOf(createdAt, expiry.seconds),
+    containerId: target.containerId,
+    contentEncoding: contentEncoding || undefined,
+    createdBy: request.caller.keyId,
+  }
+  return { document, expiry, ledger: taken }
+}
+
+/** What cannot be undone is logged and not tried again: its items lead the resolver to it. */
+async function undoOrLeave(
   attempt: Attempt,
-  unmarking: Promise<boolean>,
+  { mayHaveTaken, arrivesByMs }: Progress,
+  { deadline, log, telemetry }: AttemptRequest,
+  deps: PromotionDependencies,
+): Promise<'undone' | 'recorded' | 'left'> {
+  const signal = deadline.undoSignal()
+  try {
+    return await telemetry.time('undo', async () => {
+      if (mayHaveTaken || arrivesByMs !== undefined) return undo(attempt, arrivesByMs, deps, signal)
+      await undoUntaken(attempt, deps, signal)
+      return 'undone'
+    })
+  } catch (error) {
+    const { documentId: document_id, attemptId: attempt_id } = attempt
+    log.error('undo failed, the rest is left to the resolver', { document_id, attempt_id, error })
+    return 'left'
+  }
+}
+
+/** The document exists and is counted: a marker that stays is removed by whoever sees it. */
+async function endOrLeave(
+  { document, ledger }: Made,
   { deadline, log, telemetry }: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
   const signal = deadline.undoSignal()
+  const own = ledger.takings.find(({ attemptId }) => attemptId === document.attemptId)
   try {
     await telemetry.time('settle', async () => {
-      if (await unmarking) await deps.reservations.remove(attempt, signal)
-      else await settle(attempt, deps, signal)
+      if (own) await deps.ledger.unmark(own, signal)
+      if (hasLeftovers(ledger, deps.now())) await cleanMarkers(ledger, deps, signal)
     })
   } catch (error) {
-    log.warn('reservation not settled, left to the resolver', { document_id: attempt.documentId, error })
+    log.warn('markers not removed, left to others', { document_id: document.documentId, error })
   }
 }

@@ -1,27 +1,47 @@
+import { hasPermission } from '../auth/authenticate.ts'
 import { ServiceError } from '../errors.ts'
-import { deleteFound } from '../ledger/delete-document.ts'
-import { chooseExpiry, expiresAtOf } from '../ledger/expiry.ts'
-import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
-import { findEarlierDocument } from './idempotency.ts'
+import { chooseExpiry, expiresAtOf, hasExpired } from '../ledger/expiry.ts'
+import type { DocumentItem, WorkspaceDocument } from '../ledger/ports/documents.ts'
+import { isMadeOfMeant } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 
-/** @returns the answer, if an earlier request has made the document. @throws as findEarlierDocument and keepDocument */
-export async function replay(target: PromotionTarget, request: AttemptRequest, deps: PromotionDependencies) {
-  const { found, document } = await findEarlierDocument(target, request, deps)
-  return { found, earlier: document && (await keepDocument(document, request, deps)) }
+/** @returns the document, unless it has expired: then another may take its place. @throws ServiceError idempotency_key_spent when it was deleted */
+export function requireUnspent(item: DocumentItem | undefined, nowMs: number): WorkspaceDocument | undefined {
+  if (item?.state === 'ready') return hasExpired(item, nowMs) ? undefined : item
+  if (item && item.state !== 'pending' && !item.isExpired) throw new ServiceError('idempotency_key_spent')
+  return undefined
 }
 
-/** As {@link replay}; but what has expired is deleted, without waiting for the resolver, and a new document may take its place. */
-export async function replayOrMakeRoom(
-  ...args: Parameters<typeof replay>
-): Promise<{ earlier?: Promotion | undefined; replaced?: DeletedDocument }> {
-  const [, { deadline }, deps] = args
-  for (;;) {
-    const { earlier, found } = await replay(...args)
-    if (earlier || found === undefined) return { earlier }
-    if ('isDeleted' in found && found.isGivenBack) return { replaced: found }
-    await deleteFound(found, deps, deadline.signal, deps.now())
+/** @returns the answer, if an earlier request has made the document. @throws as requireUnspent, requireSameFile, keepDocument */
+export async function replay(
+  target: Pick<PromotionTarget, 'containerId' | 'path'>,
+  item: DocumentItem | undefined,
+  request: Omit<AttemptRequest, 'mayHaveTwin'>,
+  deps: PromotionDependencies,
+): Promise<Promotion | undefined> {
+  const document = requireUnspent(item, deps.now())
+  return document && keepDocument(requireSameFile(document, target, request), request, deps)
+}
+
+/**
+ * @throws ServiceError idempotency_key_reused for another file, named only to who promoted it or may read containers, and
+ *   for other bytes than those that the request names
+ */
+export function requireSameFile(
+  document: WorkspaceDocument,
+  { containerId, path }: Pick<PromotionTarget, 'containerId' | 'path'>,
+  { caller, preconditions }: Pick<AttemptRequest, 'caller' | 'preconditions'>,
+): WorkspaceDocument {
+  if (document.containerId !== containerId || document.filename !== path) {
+    const mayKnow = document.createdBy === caller.keyId || hasPermission(caller, 'containers:read')
+    throw new ServiceError('idempotency_key_reused', {
+      metadata: mayKnow ? { container_id: document.containerId, path: document.filename } : {},
+    })
   }
+  if (isMadeOfMeant(document, preconditions)) return document
+  throw new ServiceError('idempotency_key_reused', {
+    detail: 'This Idempotency-Key was used for a file with other bytes than this request names.',
+  })
 }
 
 /**
@@ -31,13 +51,13 @@ export async function replayOrMakeRoom(
  */
 export async function keepDocument(
   document: WorkspaceDocument,
-  request: Omit<AttemptRequest, 'idempotencyKey'>,
+  request: Omit<AttemptRequest, 'mayHaveTwin'>,
   deps: PromotionDependencies,
 ): Promise<Promotion | undefined> {
   const { signal } = request.deadline
-  const { workspaceId, filename: path, expiresAt } = document
+  const { expiresAt, filename: path } = document
   if (expiresAt === undefined) return { document, isReplayed: true }
-  const usage = await (request.readUsage?.() ?? deps.quota.usage(workspaceId, signal))
+  const usage = await request.room.ledger()
   const now = new Date(deps.now())
   const leftMs = expiresAt.getTime() - now.getTime()
   if (leftMs <= 0) return undefined
@@ -49,8 +69,8 @@ export async function keepDocument(
   }
   // The change may arrive as late as a lease lasts. It must not bring back what has been said to have expired.
   if (leftMs < deps.leaseMs) throw new ServiceError('document_expires_soon', { retryAfterSeconds: secondsLeft })
-  const isSet = await deps.expiries.setExpiry(document, wanted, signal)
+  const isSet = await deps.documents.setExpiry(document, wanted, signal)
   if (isSet) return { document: { ...document, expiresAt: wanted }, isReplayed: true, usage, expiry: asked }
-  const { document: changed } = await findEarlierDocument({ ...document, path }, request, deps)
-  return changed && keepDocument(changed, request, deps)
+  const target = { ...document, path }
+  return replay(target, await deps.documents.find(document, signal), request, deps)
 }

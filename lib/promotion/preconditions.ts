@@ -1,5 +1,5 @@
 import type { Deadline } from '../deadline.ts'
-import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 
 /** What a caller says of the file that it means. Nothing but that file is promoted. */
 export interface Preconditions {

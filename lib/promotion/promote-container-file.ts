@@ -14,15 +14,19 @@ import type {
   PromotionRequest,
   PromotionTarget,
 } from './promotion.ts'
+import { createRoom } from './room.ts'
 
 /**
  * Copies a container file into the workspace's durable document storage (openapi.yaml, `promoteContainerFile`). When it
  * throws, there is no new document and nothing stays counted.
  * @throws ServiceError, or what {@link PromotionRequest.rateLimitPassed} rejects with
  */
-export async function promoteContainerFile(request: PromotionRequest, deps: PromotionDependencies): Promise<Promotion> {
-  const { idempotencyKey, preconditions, rateLimitPassed, deadline, telemetry } = request
+export async function promoteContainerFile(ofCaller: PromotionRequest, deps: PromotionDependencies): Promise<Promotion> {
+  const { caller, idempotencyKey, preconditions, rateLimitPassed, deadline, telemetry } = ofCaller
+  const room = createRoom(caller.workspaceId, ofCaller, deps)
+  const request = { ...ofCaller, room, mayHaveTwin: idempotencyKey !== undefined }
   const { signal } = deadline
+  const withUsage = async (promotion: Promotion) => ({ usage: await room.ledger().catch(() => undefined), ...promotion })
   let target = parseTarget(request)
   telemetry.annotate({ container_id: target.containerId })
   const nextPauseMs = startWaiting(preconditions, deadline)
@@ -33,12 +37,14 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   try {
     for (let waitedMs = 0; ; ) {
       let refusal: ServiceError | undefined
+      // Beside the lookup; whoever needs it finds its failure.
+      room.ledger().catch(() => {})
       const file = await telemetry.time('look_up', () => deps.objects.findContainerFile(sourceKey, signal))
       if (file && isMeant(file, preconditions) && !differing.has(file.etag)) {
         requirePromotable(file, target, request, deps)
         await rateLimitPassed
         try {
-          return await attemptPromotion(target, file, request, deps)
+          return await withUsage(await attemptPromotion(target, file, request, deps))
         } catch (error) {
           if (!(error instanceof ServiceError && rowOf(error).otherFile)) throw error
           refusal = error
@@ -53,8 +59,8 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
       }
       await rateLimitPassed
       if (idempotencyKey !== undefined && waitedMs === 0) {
-        const { earlier } = await replay(target, request, deps)
-        if (earlier) return earlier
+        const earlier = await replay(target, await deps.documents.find(target, signal), request, deps)
+        if (earlier) return await withUsage(earlier)
       }
       endWait ??= await request.beginWait(preconditions?.waitMs ?? 0)
       await telemetry.time('wait', () => sleep(pauseMs))
@@ -65,7 +71,7 @@ export async function promoteContainerFile(request: PromotionRequest, deps: Prom
   } catch (error) {
     const mayTwinHaveWon = error instanceof ServiceError && rowOf(error).twin
     if (idempotencyKey === undefined || !mayTwinHaveWon) throw error
-    return await answerAsTwinIfItWon(error, target, request, deps)
+    return await withUsage(await answerAsTwinIfItWon(error, target, request, deps))
   } finally {
     await endWait?.()
   }
@@ -81,16 +87,13 @@ function afterWaiting(refusal: ServiceError, waitedMs: number): ServiceError {
 async function answerAsTwinIfItWon(
   refusal: ServiceError,
   target: PromotionTarget,
-  request: PromotionRequest,
+  request: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
-  const { signal } = request.deadline
-  // The claim or reservation is read first: a twin without one has recorded its document, or never will.
-  const other = await deps.reservations.find(target, signal)
-  const isInProgress = other !== undefined && other.attemptId !== target.attemptId
-  const { earlier } = await replay(target, request, deps)
+  const item = await deps.documents.find(target, request.deadline.signal)
+  const earlier = await replay(target, item, request, deps)
   if (earlier) return earlier
-
+  const isInProgress = item?.state === 'pending' && item.attemptId !== target.attemptId
   throw isInProgress && refusal.reason !== 'promotion_in_progress'
     ? new ServiceError('promotion_in_progress', { cause: refusal })
     : refusal

@@ -4,7 +4,7 @@ import { listContainerFiles } from '../containers/list-container-files.ts'
 import { findContainerFile } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
 import { type ContainerId, type FilePath, formatFileId, parseContainerId, parseFileId } from '../ids.ts'
-import type { QuotaLedger, StorageUsage } from '../ledger/ports/quota-ledger.ts'
+import type { StorageUsage } from '../ledger/ports/ledger.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { compareBytes } from '../object-keys.ts'
 import { documentIdOfFile } from './idempotency.ts'
@@ -13,12 +13,12 @@ import {
   type FileOutcome,
   type FoundFile,
   LEAST_WORK_MS,
-  type OfMany,
   promoteOneOfMany,
 } from './promote-one-of-many.ts'
 import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
+import { createRoom, type Room } from './room.ts'
 
-export interface PromotionOfManyRequest extends Omit<AttemptRequest, 'idempotencyKey'> {
+export interface PromotionOfManyRequest extends Omit<AttemptRequest, 'room' | 'mayHaveTwin'> {
   /** Not validated yet. */
   containerId: string | undefined
   /** Different paths, or the prefix of all that are meant. */
@@ -38,7 +38,7 @@ export interface PromotionOfManyDependencies extends PromotionDependencies {
 export const MOST_FILES = 500
 /** Files between two counts of the rate limit: as many as one BatchGetItem reads. */
 const CHUNK = 100
-/** Of the 19 takings that a ledger holds (lib/aws/dynamodb/ledger-update.ts): other promotions need places, too. */
+/** Of the 13 takings that a ledger holds (lib/aws/dynamodb/ledger.ts), for milliseconds each: other promotions need places, too. */
 const concurrency = 10
 /** For as long, lookups of a chunk begin; the rest is left to the next one, so that slow ones leave time to promote. */
 const LOOK_UP_FOR_MS = 5000
@@ -54,14 +54,12 @@ const LOOK_UP_FOR_MS = 5000
 export async function promoteContainerFiles(
   request: PromotionOfManyRequest,
   deps: PromotionOfManyDependencies,
-): Promise<{ done: FileOutcome[]; listed: FileOutcome[]; next: string | undefined }> {
+): Promise<{ done: FileOutcome[]; listed: FileOutcome[]; next: string | undefined; usage: StorageUsage | undefined }> {
   const containerId = parseContainerId(request.containerId)
   request.telemetry.annotate({ container_id: containerId })
   const { found, next } = await findFiles(containerId, request, deps)
   await request.rateLimitPassed
-  let usage: ReturnType<QuotaLedger['usage']> | undefined
-  const readUsage = () => (usage ??= deps.quota.usage(request.caller.workspaceId, request.deadline.signal))
-  const ofMany = { ...request, readUsage, full: {} }
+  const room = createRoom(request.caller.workspaceId, request, deps)
   const outcomes: (FileOutcome | undefined)[] = []
   for (let counted = 1; outcomes.length < found.length && !outcomes.includes(undefined); ) {
     // What is counted now would be counted again by the next request.
@@ -70,7 +68,7 @@ export async function promoteContainerFiles(
     if (wanted > counted && counted - outcomes.length < 2) counted += await request.countMore(wanted - counted)
     const chunk = found.slice(outcomes.length, counted)
     if (chunk.length === 0) break
-    const done = await promoteChunk(chunk, outcomes.length === 0, ofMany, deps).catch((error) => {
+    const done = await promoteChunk(chunk, outcomes.length === 0, { ...request, room }, deps).catch((error) => {
       if (outcomes.length === 0) throw error
       request.log.warn('the rest was left to the next request', { error })
       return [undefined]
@@ -82,7 +80,8 @@ export async function promoteContainerFiles(
   const [first, last] = [listed[0], listed.at(-1)]
   if (first && listed.every(({ error }) => error?.reason === 'container_not_found')) throw first.error
   const isCut = last && listed.length < found.length
-  return { done, listed, next: isCut ? formatFileId(last.path) : next }
+  const usage = await room.ledger().catch(() => undefined)
+  return { done, listed, next: isCut ? formatFileId(last.path) : next, usage }
 }
 
 async function findFiles(
@@ -114,7 +113,7 @@ async function findFiles(
 async function promoteChunk(
   chunk: readonly FoundFile[],
   isFirst: boolean,
-  request: PromotionOfManyRequest & OfMany,
+  request: PromotionOfManyRequest & { room: Room },
   deps: PromotionOfManyDependencies,
 ): Promise<(FileOutcome | undefined)[]> {
   const lookUpUntilMs = request.deadline.leftMs() - LOOK_UP_FOR_MS
@@ -146,17 +145,10 @@ async function findEarlier(
 ): Promise<EarlierDocuments> {
   const ids = known.flatMap(({ location, seen }) => (seen ? documentIdOfFile(location, seen.etag) : []))
   try {
-    const found = await documents.findAllEvenDeleted(caller.workspaceId, ids, deadline.signal)
+    const found = await documents.findAll(caller.workspaceId, ids, deadline.signal)
     return new Map(ids.map((id) => [id, found.find(({ documentId }) => documentId === id)]))
   } catch (error) {
     if (error instanceof UnreadableItemError) return new Map()
     throw error
   }
-}
-
-/** As of the last take: the ledger's versions are in their order. @returns undefined when nothing was promoted */
-export function latestUsage(done: readonly FileOutcome[]): StorageUsage | undefined {
-  const versionOf = ({ document }: FileOutcome) => document?.countedFrom ?? 0
-  const [last] = done.filter(({ usage }) => usage).toSorted((a, b) => versionOf(b) - versionOf(a))
-  return last?.usage
 }

@@ -3,12 +3,13 @@ import type { ContainerFile } from '../containers/container-files.ts'
 import { type FileLocation, findContainerFile } from '../containers/require-container-file.ts'
 import { rowOf, ServiceError } from '../errors.ts'
 import { type DocumentId, type FilePath, newAttemptId } from '../ids.ts'
-import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/document-records.ts'
+import type { DocumentItem } from '../ledger/ports/documents.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
-import { documentIdOfFile, requireUnspent } from './idempotency.ts'
-import { keepDocument, replay } from './keep-document.ts'
+import { documentIdOfFile } from './idempotency.ts'
+import { replay } from './keep-document.ts'
 import { requirePromotable } from './promote-container-file.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies } from './promotion.ts'
+import { requireRoom } from './room.ts'
 
 /** What a request comes to for one of its files: a document, or why it was refused. */
 export interface FileOutcome extends Partial<Promotion> {
@@ -26,11 +27,8 @@ export interface FoundFile {
   file?: Promise<ContainerFile>
 }
 
-/** What was made of files, as of just now: an id without a document has none, one that is not there was not looked for. */
-export type EarlierDocuments = ReadonlyMap<DocumentId, WorkspaceDocument | DeletedDocument | undefined>
-
-/** Why a file of the request was refused for lack of room, the last time. */
-export type OfMany = { full: { refusal?: ServiceError } }
+/** What was made of files, as of just now: an id without an item has none, one that is not there was not looked for. */
+export type EarlierDocuments = ReadonlyMap<DocumentId, DocumentItem | undefined>
 
 /** A file that begins later than this before the deadline would hardly be done. */
 export const LEAST_WORK_MS = 5000
@@ -38,7 +36,7 @@ const PAUSE_MS = 500
 /** A twin that lives needs less than this: what a dead one has left is refused until it may be replaced. */
 const PATIENCE_FOR_TWIN_MS = 5000
 
-type Request = Omit<AttemptRequest, 'idempotencyKey'> & OfMany
+type Request = Omit<AttemptRequest, 'mayHaveTwin'>
 
 /**
  * @param isFirst of the whole request: it is done or refused, whatever the time, so that each request makes progress
@@ -54,12 +52,13 @@ export async function promoteOneOfMany(
   const { signal, leftMs } = request.deadline
   const hasTime = () => isFirst || (!signal.aborted && leftMs() >= LEAST_WORK_MS)
   try {
-    const made = seen && earlier.get(documentIdOfFile(location, seen.etag))
-    const unspent = made && requireUnspent(made, deps.now())
-    const kept = unspent && (await keepDocument(unspent, request, deps))
+    const documentId = seen && documentIdOfFile(location, seen.etag)
+    const kept = documentId && (await replay(location, earlier.get(documentId), request, deps))
     if (kept) return { path, outcome: 'kept', ...kept }
     if (!hasTime()) return undefined
-    if (seen && seen.sizeBytes <= deps.maxFileBytes) requireRoom(seen.sizeBytes, request)
+    const isNew = documentId && earlier.has(documentId) && earlier.get(documentId) === undefined
+    // Of a run that finds the quota full, the others need no lookup.
+    if (isNew && seen.sizeBytes <= deps.maxFileBytes) await requireRoom(undefined, seen.sizeBytes, request, deps)
     const file = await (lookUp ?? findContainerFile(location, deps, signal))
     requirePromotable(file, location, request, deps)
     const promotion = await attemptPatiently(location, file, earlier, request, deps)
@@ -68,19 +67,9 @@ export async function promoteOneOfMany(
     const refused = error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
     const { reason } = refused
     if (!hasTime() && rowOf(refused).needsTime) return undefined
-    if (reason === 'storage_quota_exceeded') request.full.refusal = refused
     if (refused.status >= 500) request.log.error('a file of many was not promoted', { reason, error })
     return { path, outcome: 'refused', error: refused }
   }
-}
-
-/** Refuses without a call a file that is larger than what was left when another one was refused. */
-function requireRoom(sizeBytes: number, { full: { refusal } }: OfMany): void {
-  const bytes = (of: string) => Number(refusal?.metadata[`${of}_bytes`])
-  // Room may come for one that is no larger than the quota, and its refusal says when.
-  const isAlike = sizeBytes > bytes('quota') === bytes('file') > bytes('quota')
-  if (!refusal || !isAlike || sizeBytes <= bytes('quota') - bytes('used')) return
-  throw new ServiceError(refusal.reason, { ...refusal, metadata: { ...refusal.metadata, file_bytes: sizeBytes } })
 }
 
 /** Waits while the ledger is crowded or a twin is at work. */
@@ -94,8 +83,7 @@ async function attemptPatiently(
   const documentId = documentIdOfFile(location, file.etag)
   const attempt = {
     ...request,
-    idempotencyKey: documentId,
-    hasLookedForEarlier: earlier.has(documentId) && !earlier.get(documentId),
+    mayHaveTwin: !earlier.has(documentId) || earlier.get(documentId) !== undefined,
     // The facts of a request are not those of one of its files.
     telemetry: { ...request.telemetry, annotate() {} },
   }
@@ -108,7 +96,8 @@ async function attemptPatiently(
       const reason = error instanceof ServiceError ? error.reason : undefined
       const isTwins = reason === 'promotion_in_progress'
       const mayBeTwins = isTwins || reason === 'storage_quota_exceeded'
-      const { earlier: twins } = mayBeTwins ? await replay(target, attempt, deps) : {}
+      const item = mayBeTwins ? await deps.documents.find(target, request.deadline.signal) : undefined
+      const twins = await replay(target, item, attempt, deps)
       if (twins) return twins
       const isPatient = reason === 'too_many_promotions' || (isTwins && performance.now() < twinsEndMs)
       if (!isPatient || request.deadline.leftMs() < LEAST_WORK_MS) throw error

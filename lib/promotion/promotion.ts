@@ -2,29 +2,28 @@ import type { Caller } from '../auth/caller.ts'
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../ids.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import type { Expiry } from '../ledger/expiry.ts'
-import type { DocumentExpiries } from '../ledger/ports/document-expiries.ts'
-import type { WorkspaceDocument } from '../ledger/ports/document-records.ts'
-import type { QuotaLedger, StorageUsage } from '../ledger/ports/quota-ledger.ts'
+import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
+import type { StorageUsage } from '../ledger/ports/ledger.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { Admission } from './admission.ts'
 import type { ObjectStore } from './ports/object-store.ts'
 import type { Preconditions } from './preconditions.ts'
+import type { Room } from './room.ts'
 
 export interface AttemptRequest extends RequestScope {
   caller: Caller
-  /** Promotions of a workspace with the same key make one document. */
-  idempotencyKey: string | undefined
-  /** There was no earlier document just now, nor one that has expired: only a twin can have made it since. */
-  hasLookedForEarlier?: boolean
+  room: Room
+  /** Another request may have made the document, or may be about to. */
+  mayHaveTwin: boolean
   preconditions?: Preconditions | undefined
   /** After how long the document is to expire, unless its workspace is stricter. */
   expiresInSeconds?: number | undefined
-  /** As the ledger's, read once for many files. */
-  readUsage?: () => ReturnType<QuotaLedger['usage']>
 }
 
-export interface PromotionRequest extends AttemptRequest {
+export interface PromotionRequest extends Omit<AttemptRequest, 'room' | 'mayHaveTwin'> {
+  /** Promotions of a workspace with the same key make one document. */
+  idempotencyKey: string | undefined
   /** Not validated yet. */
   containerId: string | undefined
   fileId: string | undefined
@@ -36,10 +35,11 @@ export interface PromotionRequest extends AttemptRequest {
 
 export interface PromotionDependencies extends LedgerDependencies {
   objects: ObjectStore
-  expiries: Pick<DocumentExpiries, 'nextExpiry' | 'setExpiry'>
   admission: Admission
   objectKeys: ObjectKeys
   maxFileBytes: number
+  /** For workspaces without a quota of their own. */
+  defaultQuotaBytes: number
 }
 
 /** What a request is to promote, and the document that it is to make. */
@@ -60,13 +60,4 @@ export interface Promotion {
   usage?: StorageUsage | undefined
   /** Of a document that will expire: after how long, and who has said so. */
   expiry?: Expiry | undefined
-}
-
-/** What may be there of an attempt, when one of its steps has failed. */
-export interface Traces {
-  /** Its claim, or its reservation. `unknown`: there may be a reservation, or there may yet be one. */
-  reservation: 'none' | 'claim' | 'unknown' | 'reserved'
-  hasTaking: boolean
-  /** `late_copy`: S3 may still write it. */
-  object: 'none' | 'may_exist' | 'late_copy'
 }

@@ -55,7 +55,7 @@ async function auditAndTell(session: Session, options: AuditCommandOptions): Pro
   // Nobody knows whether what was not audited is right.
   signal.throwIfAborted()
   const isNothing = report.documents + report.findings + keyReport.keys === 0
-  if (workspace !== undefined && isNothing) await requireWorkspace(workspace, connected.workspaces, signal)
+  if (workspace !== undefined && isNothing) await requireWorkspace(workspace, connected, signal)
   const left = report.findings - report.repaired
   const hint = repair ? '' : ' "audit --repair" repairs what it can.'
   output.print(
@@ -75,9 +75,9 @@ export function describeFinding(finding: Finding): string {
 function explain(finding: Finding): string {
   switch (finding.kind) {
     case 'drift':
-      return `counts ${finding.usedBytes} bytes, its documents and reservations have ${finding.expectedBytes}`
+      return `counts ${finding.usedBytes} bytes, its documents have ${finding.expectedBytes}`
     case 'old_leftover':
-      return `${finding.leftover} of attempt ${finding.attemptId} (${finding.sizeBytes} bytes) was given up ${seconds(finding.overdueMs)} ago`
+      return `${finding.leftover} of attempt ${finding.attemptId}${finding.sizeBytes === undefined ? '' : ` (${finding.sizeBytes} bytes)`} was given up ${seconds(finding.overdueMs)} ago`
     case 'overdue_expiry':
       return `document ${finding.documentId} (${finding.sizeBytes} bytes) expired ${seconds(finding.overdueMs)} ago`
     case 'object_without_document':

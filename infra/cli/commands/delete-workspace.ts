@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AuditedItem } from '../../../lib/audit/ports/document-maintenance.ts'
+import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { LONGEST_LIFE_MS } from '../../../lib/promotion/claim-document.ts'
+import { LONGEST_LIFE_MS } from '../../../lib/ledger/begin-document.ts'
+import { cleanMarkers } from '../../../lib/ledger/clean-markers.ts'
+import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
+import { endStray, LONGEST_COPY_MS, undo } from '../../../lib/ledger/undo.ts'
 import { CommandError } from '../command-error.ts'
 import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
@@ -11,8 +14,8 @@ import { deleteDocuments } from './documents-commands.ts'
 import { eraseStored, sweepBuckets } from './erase-stored.ts'
 
 /**
- * Deletes the keys first, so that nothing new comes in; then documents, and what killed deletions left of others; then
- * the counter, once it counts nothing; last, when it erases, whatever the buckets have of the workspace.
+ * Deletes the keys first, so that nothing new comes in; then documents, and what dead processes left; then the ledger,
+ * once it counts nothing; last, when it erases, whatever the buckets have of the workspace.
  */
 export async function deleteWorkspace(
   session: Session,
@@ -22,14 +25,14 @@ export async function deleteWorkspace(
   const { output, signal } = session
   const stores = await session.stores()
   const keys = await Array.fromAsync(stores.apiKeys.list({ workspaceId }, signal))
-  const items = await Array.fromAsync(stores.documents.listItems(workspaceId, signal))
-  const documents = items.filter(isThere)
+  const items = await Array.fromAsync(stores.documents.list(workspaceId, signal))
+  const documents = items.filter(isDocument)
   // Whoever may not list versions is told so before anything is gone.
   const stored = erase ? await sweepBuckets(false, workspaceId, stores, session) : undefined
   const isEmpty = keys.length + documents.length === 0
   // Of a workspace that was erased before, tombstones are left.
   const isKnown = !isEmpty || (stored !== undefined && items.length + stored.all > 0)
-  if (!isKnown && (await stores.workspaces.read(workspaceId, signal)) === undefined) {
+  if (!isKnown && (await stores.ledger.read(workspaceId, signal)) === undefined) {
     const text = `There is no workspace ${workspaceId} (any more).`
     if (!erase) return output.done(text, { workspaceId, outcome: 'absent', keys: 0, documents: 0 })
     // Requests that began before may still leave something.
@@ -61,19 +64,33 @@ export async function deleteWorkspace(
   output.done(`Workspace ${workspaceId} is deleted, with ${contents}.`, { ...deleted, outcome: 'deleted' })
 }
 
-/** Deletes the counter of a workspace without keys and documents. @returns how many tombstones are left of it */
+/**
+ * Deletes the ledger of a workspace without keys and documents, once what dead processes left of them is gone.
+ * @returns how many tombstones are left of it, which DynamoDB and the resolver remove
+ */
 export async function removeEmptied(workspaceId: WorkspaceId, stores: Stores, signal: AbortSignal): Promise<number> {
-  // They are read in this order, because whatever opens a reservation changes the counter first.
-  const version = (await stores.workspaces.read(workspaceId, signal))?.version
-  const reservations = await Array.fromAsync(stores.reservations.list(workspaceId, signal))
-  const left = await Array.fromAsync(stores.documents.listItems(workspaceId, signal))
+  for await (const item of stores.documents.list(workspaceId, signal)) await endLeftover(item, stores, signal)
+  const ledger = await stores.ledger.read(workspaceId, signal)
+  if (ledger) await cleanMarkers(ledger, stores, signal)
+  // Read in this order: whoever makes a document changes the ledger first.
+  const version = (await stores.ledger.read(workspaceId, signal))?.version
+  const left = await Array.fromAsync(stores.documents.list(workspaceId, signal))
   // An empty document is not counted; a promotion under way may have recorded it.
-  const isBusy = reservations.length > 0 || left.some(isThere)
-  if (isBusy || !(await stores.workspaceRemoval.remove(workspaceId, version, signal))) {
+  const isBusy = left.some((item) => isDocument(item) || item.state === 'pending')
+  if (isBusy || !(await stores.workspaces.remove(workspaceId, version, signal))) {
     const why = 'something is still under way in it. Try again in a few minutes'
     throw new CommandError('workspace_busy', `Workspace ${workspaceId} was emptied but not deleted: ${why}.`)
   }
   return left.length
 }
 
-const isThere = ({ document, isUnfinished }: AuditedItem) => document !== undefined || isUnfinished === true
+/** As the resolver does, but as soon as the process is certainly dead. A stray stays, while something may arrive. */
+async function endLeftover(item: StoredItem, stores: Stores, signal: AbortSignal): Promise<void> {
+  const nowMs = stores.now()
+  if (item.state === 'stray') await endStray(item, { isKept: item.dueAtMs > nowMs }, stores, signal)
+  else if (item.state === 'deleting') await deleteDocument(item, {}, stores, signal)
+  else if (item.state === 'pending' && item.dueAtMs - stores.leaseMs + LONGEST_LIFE_MS <= nowMs)
+    await undo(item, nowMs + LONGEST_COPY_MS, stores, signal)
+}
+
+const isDocument = ({ state }: StoredItem) => state === 'ready' || state === 'deleting'

@@ -3,7 +3,8 @@ import pMap from 'p-map'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import { chooseExpiry, expiresAtOf, hasExpired, type Retention } from '../../../lib/ledger/expiry.ts'
-import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { wrongUsage } from '../command-error.ts'
 import type { ExitCode, Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
@@ -62,21 +63,27 @@ export function addDocumentsCommands(program: Command, run: Run): void {
 
 const timeOrNever = (at: Date | undefined) => (at ? time(at.getTime()) : 'never')
 
-/** Leaves out `countedFrom`, which concerns only the ledger. */
-const toJson = ({ countedFrom: _, ...document }: WorkspaceDocument) => document
+/** Leaves out what concerns only the ledger and the table. */
+const toJson = ({ countedFrom: _, state: __, itemId: ___, ...document }: WorkspaceDocument & { itemId?: string }) =>
+  document
 
 async function listDocuments(session: Session, workspaceId: WorkspaceId, options: ListOptions & { expiring?: number }) {
   const { output, signal } = session
-  const { documents, workspaces } = await session.stores()
+  const { documents, ledger } = await session.stores()
   const byMs = options.expiring && Date.now() + options.expiring * 1000
   const noun = `documents in ${workspaceId}${byMs ? ' that expire within that time' : ''}`
   const rows = thoseExpiring(documents.list(workspaceId, signal), byMs)
   const count = await output.list(rows, { ...options, columns: COLUMNS, toJson, noun })
-  if (count === 0) await requireWorkspace(workspaceId, workspaces, signal)
+  if (count === 0) await requireWorkspace(workspaceId, { ledger }, signal)
 }
 
-async function* thoseExpiring(documents: AsyncIterable<WorkspaceDocument>, byMs: number | undefined) {
-  for await (const document of documents) if (byMs === undefined || hasExpired(document, byMs)) yield document
+async function* thoseExpiring(items: AsyncIterable<StoredItem>, byMs: number | undefined) {
+  for await (const document of documentsIn(items)) if (byMs === undefined || hasExpired(document, byMs)) yield document
+}
+
+/** Without what is under way, and without tombstones. */
+export async function* documentsIn(items: AsyncIterable<StoredItem>) {
+  for await (const item of items) if (item.state === 'ready') yield item
 }
 
 async function showDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId): Promise<ExitCode> {
@@ -106,8 +113,8 @@ async function showDocument(session: Session, workspaceId: WorkspaceId, document
 async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentId[], options: { in?: number }) {
   if (Object.keys(options).length !== 1) throw wrongUsage('Say one of --in and --never.')
   const { output, signal } = session
-  const { documents, expiries, workspaces } = await session.stores()
-  const { expireAtMostSeconds } = await requireWorkspace(workspaceId, workspaces, signal)
+  const { documents, leaseMs, ...stores } = await session.stores()
+  const { expireAtMostSeconds } = await requireWorkspace(workspaceId, stores, signal)
   const limit = chooseExpiry(options.in, { expireAtMostSeconds })
   if (limit?.by === 'limit') output.note(`That is longer than ${workspaceId} allows: ${duration(limit.seconds)}.`)
   const expiresAt = options.in === undefined ? undefined : expiresAtOf(new Date(), options.in)
@@ -115,22 +122,33 @@ async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentI
   for (const [index, documentId] of ids.entries()) {
     signal.throwIfAborted()
     output.progress(`${index + 1} of ${ids.length}: ${documentId}`)
-    const document = await documents.find(workspaceId, documentId, signal)
-    const isSet = document && (await expiries.setExpiry(document, expiresAt, signal))
+    const item = await documents.find({ workspaceId, documentId }, signal)
+    const document = item?.state === 'ready' ? item : undefined
+    const isSet = document && (await documents.setExpiry(document, expiresAt, signal))
     if (!isSet) code = 1
-    const unset = !document ? 'absent' : hasExpired(document, Date.now()) ? 'expired' : 'changed'
-    const outcome = isSet ? 'set' : unset
-    const reasons = { absent: ABSENT, expired: 'has expired', changed: 'somebody else has just changed it' }
+    const outcome = isSet ? 'set' : whyNotSet(document, leaseMs)
+    const reasons = {
+      absent: ABSENT,
+      expired: 'has expired',
+      ends_soon: `has less than ${duration(leaseMs / 1000)} left, which nobody may change`,
+      changed: 'somebody else has just changed it',
+    }
     const text = outcome === 'set' ? `expires ${timeOrNever(expiresAt)}` : reasons[outcome]
     output.done(`${documentId}: ${text}.`, { workspaceId, documentId, outcome, ...(isSet && { expiresAt }) })
   }
   return code
 }
 
+function whyNotSet(document: WorkspaceDocument | undefined, leaseMs: number) {
+  if (!document) return 'absent'
+  if (hasExpired(document, Date.now())) return 'expired'
+  return hasExpired(document, Date.now() + leaseMs) ? 'ends_soon' : 'changed'
+}
+
 /** Counts from now, so that no document is gone at once. What somebody else has changed since it was read stays. */
 export async function expireExisting(session: Session, workspaceId: WorkspaceId, rule: Retention): Promise<ExitCode> {
   const { output, signal } = session
-  const { documents, expiries } = await session.stores()
+  const { documents } = await session.stores()
   const found = { documents: 0, changed: 0, unreadable: 0 }
   const visit = async (document: WorkspaceDocument) => {
     output.progress(`${++found.documents} documents, ${found.changed} changed`)
@@ -138,10 +156,10 @@ export async function expireExisting(session: Session, workspaceId: WorkspaceId,
     const secondsLeft = document.expiresAt && (document.expiresAt.getTime() - from.getTime()) / 1000
     const expiry = chooseExpiry(secondsLeft, rule)
     if (expiry === undefined || expiry.by === 'request') return
-    if (await expiries.setExpiry(document, expiresAtOf(from, expiry.seconds), signal)) found.changed++
+    if (await documents.setExpiry(document, expiresAtOf(from, expiry.seconds), signal)) found.changed++
   }
-  const all = documents.list(workspaceId, signal, () => found.unreadable++)
-  await pMap(all, visit, { concurrency: 4 })
+  const all = documents.list(workspaceId, signal, { onUnreadable: () => found.unreadable++ })
+  await pMap(documentsIn(all), visit, { concurrency: 4 })
   const text = `${found.changed} of ${counted(found.documents, 'document')} changed${found.unreadable > 0 ? `; ${found.unreadable} cannot be read, which "audit" names` : ''}.`
   output.done(text, { workspaceId, ...found })
   return found.unreadable > 0 ? 1 : 0
@@ -153,7 +171,7 @@ async function confirmAndDelete(
   ids: DocumentId[],
   { yes }: { yes: boolean },
 ): Promise<void> {
-  await requireWorkspace(workspaceId, (await session.stores()).workspaces, session.signal)
+  await requireWorkspace(workspaceId, await session.stores(), session.signal)
   await confirm(`Delete ${counted(ids.length, 'document')} of ${workspaceId} in ${session.place}?`, yes, session)
   await deleteDocuments(session, workspaceId, ids)
 }
@@ -164,9 +182,11 @@ export async function deleteDocuments(session: Session, workspaceId: WorkspaceId
   for (const [index, documentId] of ids.entries()) {
     signal.throwIfAborted()
     output.progress(`deleting ${index + 1} of ${ids.length}: ${documentId}`)
-    const deleted = await deleteDocument({ workspaceId, documentId }, stores, AbortSignal.timeout(DELETION_TIMEOUT_MS))
-    const { document } = deleted ?? {}
-    const name = document && 'filename' in document ? ` (${document.filename})` : ''
+    const bounded = AbortSignal.timeout(DELETION_TIMEOUT_MS)
+    const item = await stores.documents.find({ workspaceId, documentId }, bounded)
+    const isThere = item?.state === 'ready' || item?.state === 'deleting'
+    const document = isThere ? (await deleteDocument(item, {}, stores, bounded))?.document : undefined
+    const name = item?.state === 'ready' ? ` (${item.filename})` : ''
     const given = document && `deleted, ${exactBytes(document.sizeBytes)} given back${name}`
     const json = { workspaceId, documentId, outcome: document ? 'deleted' : 'absent', sizeBytes: document?.sizeBytes }
     output.done(`${documentId}: ${given ?? ABSENT}.`, json)

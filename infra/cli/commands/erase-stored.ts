@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
 import { CLOSING, send } from '../../../lib/aws/calls/send.ts'
-import { tombstoneTtlAt } from '../../../lib/aws/dynamodb/document-item.ts'
+import { TOMBSTONE_SECONDS } from '../../../lib/aws/dynamodb/documents.ts'
 import { decodeKey } from '../../../lib/aws/s3/container-files.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { ServiceError } from '../../../lib/errors.ts'
@@ -96,12 +96,12 @@ export async function eraseStored(
   const { refusals } = await sweepBuckets(true, workspaceId, stores, session)
   const left = await sweepBuckets(false, workspaceId, stores, session)
   // A promotion makes it anew if its key was read before it was deleted.
-  const isBack = (await stores.workspaces.read(workspaceId, session.signal)) !== undefined
+  const isBack = (await stores.ledger.read(workspaceId, session.signal)) !== undefined
   if (left.all > 0 || isBack) {
     const there = [isBack ? 'a new workspace' : [], left.texts, refusals.slice(0, 1)].flat().join('; ')
     throw new CommandError('not_erased', `${workspaceId} is not erased. There is ${there}. Repeat the command.`)
   }
-  const tombstonesExpireAt = new Date(1000 * tombstoneTtlAt(stores.now()))
+  const tombstonesExpireAt = new Date(stores.now() + 1000 * TOMBSTONE_SECONDS)
   session.output.done(
     `Workspace ${workspaceId} is erased, with ${counted(keys, 'key')} and ${counted(documents, 'document')}. ` +
       `${counted(tombstones, 'tombstone')} will expire by ${time(tombstonesExpireAt.getTime())}; backups and logs stay, too (docs/tenants-and-regions.md).`,

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { attachmentName } from '../../../lib/content-disposition.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { CommandError } from '../command-error.ts'
 import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
@@ -15,14 +15,14 @@ import { requireWorkspace } from './require-workspace.ts'
 
 /** @throws CommandError when there is none */
 export async function findDocument(
-  { documents, workspaces }: Pick<Stores, 'documents' | 'workspaces'>,
+  { documents, ledger }: Pick<Stores, 'documents' | 'ledger'>,
   workspaceId: WorkspaceId,
   documentId: DocumentId,
   signal: AbortSignal,
 ): Promise<WorkspaceDocument> {
-  const document = await documents.find(workspaceId, documentId, signal)
-  if (document !== undefined) return document
-  await requireWorkspace(workspaceId, workspaces, signal)
+  const document = await documents.find({ workspaceId, documentId }, signal)
+  if (document?.state === 'ready') return document
+  await requireWorkspace(workspaceId, { ledger }, signal)
   const hint = `"documents list ${workspaceId}" shows those it has`
   throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}: ${hint}.`)
 }

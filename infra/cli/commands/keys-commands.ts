@@ -79,10 +79,10 @@ export function addKeysCommands(program: Command, run: Run): void {
 }
 
 async function listKeys(session: Session, { workspace, ...options }: { workspace?: WorkspaceId } & ListOptions) {
-  const { apiKeys, workspaces } = await session.stores()
+  const { apiKeys, ...stores } = await session.stores()
   const keys = apiKeys.list(workspace === undefined ? {} : { workspaceId: workspace }, session.signal)
   const count = await session.output.list(keys, { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })
-  if (count === 0 && workspace !== undefined) await requireWorkspace(workspace, workspaces, session.signal)
+  if (count === 0 && workspace !== undefined) await requireWorkspace(workspace, stores, session.signal)
 }
 
 async function showKey(session: Session, keyId: string) {

@@ -29,8 +29,8 @@ export async function createKey(session: Session, options: NewKey): Promise<void
   if (!management && permissions.length === 0) {
     throw wrongUsage(`A key needs --management or a --permission to be of use: ${PERMISSIONS.join(', ')}.`)
   }
-  const { apiKeys, workspaces } = await session.stores()
-  if ((await workspaces.read(workspaceId, session.signal)) === undefined) {
+  const { apiKeys, ledger } = await session.stores()
+  if ((await ledger.read(workspaceId, session.signal)) === undefined) {
     const hint = 'its first promotion makes it, with the default quota'
     await confirm(`There is no workspace ${workspaceId} (${hint}). Make a key for it?`, options.yes, session)
   }

@@ -1,5 +1,5 @@
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import type { WorkspaceLedger } from '../../../lib/ledger/ports/workspace-ledgers.ts'
+import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError } from '../command-error.ts'
 import type { Stores } from '../connect.ts'
 
@@ -9,12 +9,12 @@ import type { Stores } from '../connect.ts'
  */
 export async function requireWorkspace(
   workspaceId: WorkspaceId,
-  workspaces: Pick<Stores['workspaces'], 'read'>,
+  { ledger }: Pick<Stores, 'ledger'>,
   signal: AbortSignal,
 ): Promise<WorkspaceLedger> {
-  const ledger = await workspaces.read(workspaceId, signal)
-  if (ledger === undefined) throw workspaceNotFound(workspaceId)
-  return ledger
+  const found = await ledger.read(workspaceId, signal)
+  if (found === undefined) throw workspaceNotFound(workspaceId)
+  return found
 }
 
 export function workspaceNotFound(workspaceId: WorkspaceId): CommandError {

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { chooseExpiry, type Retention } from '../../../lib/ledger/expiry.ts'
-import type { StorageUsage } from '../../../lib/ledger/ports/quota-ledger.ts'
-import type { WorkspaceLedger } from '../../../lib/ledger/ports/workspace-ledgers.ts'
+import type { StorageUsage, Taking, WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
 import type { ExitCode, Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
@@ -10,7 +9,7 @@ import { addListOptions, type Columns, type ListOptions } from '../terminal/list
 import { bytes, bytesCell, duration, exactBytes, table, time } from '../terminal/output.ts'
 import { parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
 import type { deleteWorkspace } from './delete-workspace.ts'
-import { expireExisting } from './documents-commands.ts'
+import { documentsIn, expireExisting } from './documents-commands.ts'
 import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
 
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
@@ -33,7 +32,7 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .option('--quota <size>', "its quota, such as 10GiB; by default the service's", parseSize)
     .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its quota is fine.`)
     .action(run(createWorkspace))
-  ofWorkspace('show', 'show quota, used bytes and open reservations of a workspace')
+  ofWorkspace('show', 'show quota, used bytes and what is under way in a workspace')
     .option('--count', 'also count its documents, which reads them all', false)
     .action(run(showWorkspace))
   addListOptions(group.command('list').description('list all workspaces'), COLUMNS).action(run(listWorkspaces))
@@ -82,13 +81,15 @@ async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quo
 
 async function showWorkspace(session: Session, workspaceId: WorkspaceId, { count }: { count: boolean }) {
   const { output, signal } = session
-  const { workspaces, documents, reservations } = await session.stores()
-  const ledger = await requireWorkspace(workspaceId, workspaces, signal)
+  const { documents, ...stores } = await session.stores()
+  const ledger = await requireWorkspace(workspaceId, stores, signal)
   let documentCount = 0
-  for await (const _ of count ? documents.list(workspaceId, signal) : []) {
-    if (++documentCount % 100 === 0) output.progress(`${documentCount} documents`)
+  if (count) {
+    for await (const _ of documentsIn(documents.list(workspaceId, signal))) {
+      if (++documentCount % 100 === 0) output.progress(`${documentCount} documents`)
+    }
   }
-  const open = await Array.fromAsync(reservations.list(workspaceId, signal))
+  const open = [...ledger.takings, ...ledger.releases]
   const facts = [
     ['workspace', workspaceId],
     ['quota', exactBytes(ledger.quotaBytes)],
@@ -97,15 +98,17 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId, { count
     ['expire after', ledger.expireAfterSeconds ? duration(ledger.expireAfterSeconds) : 'never'],
     ['expire at most', ledger.expireAtMostSeconds ? duration(ledger.expireAtMostSeconds) : 'never'],
     ...(count ? [['documents', `${documentCount}`]] : []),
-    ['reservations', open.length === 0 ? 'none' : `${open.length}`],
+    ['under way', open.length === 0 ? 'nothing' : `${open.length}`],
   ]
-  const rows = open.map((each) => [each.documentId, each.purpose, bytes(each.sizeBytes), time(each.leaseExpiresAtMs)])
-  const reserved = open.length === 0 ? '' : `\n\n${table(['RESERVED FOR', 'PURPOSE', 'SIZE', 'UNTIL'], rows)}`
-  output.print(table([], facts) + reserved, {
+  const whatOf = (each: Taking) => ('releaseId' in each ? 'deletion' : 'promotion')
+  const rows = open.map((each) => [each.documentId, whatOf(each), bytes(each.sizeBytes), time(each.leaseEndsAtMs)])
+  const underWay = open.length === 0 ? '' : `\n\n${table(['DOCUMENT', 'UNDER WAY', 'SIZE', 'UNTIL'], rows)}`
+  output.print(table([], facts) + underWay, {
     ...usageJson(workspaceId, ledger),
     ...(count && { documents: documentCount }),
-    reservations: open.map(({ documentId, attemptId, purpose, sizeBytes, objectKey, leaseExpiresAtMs }) => {
-      return { documentId, attemptId, purpose, sizeBytes, objectKey, leaseExpiresAt: new Date(leaseExpiresAtMs) }
+    underWay: open.map((each) => {
+      const { documentId, attemptId, sizeBytes, leaseEndsAtMs } = each
+      return { documentId, attemptId, what: whatOf(each), sizeBytes, leaseEndsAt: new Date(leaseEndsAtMs) }
     }),
   })
 }
@@ -117,8 +120,8 @@ async function listWorkspaces({ output, signal, stores }: Session, options: List
 }
 
 async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: number, { yes }: { yes: boolean }) {
-  const { workspaces } = await session.stores()
-  const known = await requireWorkspace(workspaceId, workspaces, session.signal)
+  const { workspaces, ...stores } = await session.stores()
+  const known = await requireWorkspace(workspaceId, stores, session.signal)
   const doubt = doubtAbout(quotaBytes, known)
   if (doubt !== undefined) {
     const fromTo = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quotaBytes)}`
@@ -137,8 +140,8 @@ async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: 
 }
 
 async function setRetention(session: Session, workspaceId: WorkspaceId, options: RetentionOptions): Promise<ExitCode> {
-  const { workspaces } = await session.stores()
-  const ledger = await requireWorkspace(workspaceId, workspaces, session.signal)
+  const { workspaces, ...stores } = await session.stores()
+  const ledger = await requireWorkspace(workspaceId, stores, session.signal)
   const changed = (before: number | undefined, to: Kept) => (to === 'never' ? undefined : (to ?? before))
   const after = changed(ledger.expireAfterSeconds, options.expireAfter)
   const atMost = changed(ledger.expireAtMostSeconds, options.expireAtMost)

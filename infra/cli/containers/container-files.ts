@@ -23,7 +23,7 @@ export async function openContainer(session: Session, containerId: ContainerId, 
   const stores = await session.stores()
   const demo = local ? await readDemoFile(directory) : undefined
   const workspaceId = workspace ?? (demo?.workspace_id as WorkspaceId)
-  await requireWorkspace(workspaceId, stores.workspaces, session.signal)
+  await requireWorkspace(workspaceId, stores, session.signal)
   const ids = { workspaceId, containerId }
   return { ids, prefix: stores.objectKeys.containerPrefix(ids), bucket: stores.config.sandboxBucket, stores, demo }
 }

@@ -1,7 +1,7 @@
 import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { type Check, notChecked, problem } from './check.ts'
 
-/** A lease is two minutes, and the audit calls a reservation overdue by this machine's clock. */
+/** A lease is two minutes, and the audit calls a leftover overdue by this machine's clock. */
 const TOLERATED_SKEW_MS = 60_000
 
 /** This machine's clock compared with DynamoDB's. Any answer tells the time, even a refusal. */

@@ -8,7 +8,7 @@ import { advice, type Check, problem, setupCheck } from './check.ts'
 
 /** What surrounds a deployed stage in its account. A stage's stack has the name of the service. */
 export function deploymentChecks(config: Config, dynamoDb: DynamoDBClient): Check[] {
-  const tables = [config.keysTable, config.workspacesTable, config.reservationsTable, config.documentsTable]
+  const tables = [config.keysTable, config.workspacesTable, config.documentsTable]
   return [
     stackCheck(config.serviceName),
     ...tables.map((name) => tableProtectionCheck(name, dynamoDb)),

@@ -27,14 +27,13 @@ export function permissionChecks(config: Config, dynamoDb: DynamoDBClient, s3: S
     const ofActions = actions.map((each) => [`dynamodb:${each}`, probes[each]])
     return permissionCheck(store, dynamoDb, Object.fromEntries(ofActions))
   }
-  const { keysTable, workspacesTable, reservationsTable, documentsTable } = config
+  const { keysTable, workspacesTable, documentsTable } = config
   const reading = ['GetItem', 'Scan', 'Query'] as const
   const changing = ['PutItem', 'UpdateItem', 'DeleteItem'] as const
   return [
     onTable('keys', keysTable, ['token_hash'], 'Scan', ...changing),
     onTable('workspaces', workspacesTable, ['workspace_id'], 'GetItem', 'Scan', ...changing),
-    onTable('reservations', reservationsTable, ['workspace_id', 'reservation_id'], ...reading, ...changing),
-    onTable('documents', documentsTable, ['workspace_id', 'document_id'], ...reading, 'UpdateItem'),
+    onTable('documents', documentsTable, ['workspace_id', 'document_id'], ...reading, ...changing),
     permissionCheck('objects', s3, objectProbes(config), '; s3:DeleteObject cannot be tried without leaving a mark'),
   ]
 }

@@ -4,9 +4,8 @@ import {
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
 } from '@aws-sdk/client-dynamodb'
-import { EXPIRY_INDEX } from '../../../lib/aws/dynamodb/document-expiries.ts'
 import { LISTING_INDEX } from '../../../lib/aws/dynamodb/document-listing.ts'
-import { CHECK_INDEX } from '../../../lib/aws/dynamodb/workspace-item.ts'
+import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
 import type { Config } from '../../../lib/config.ts'
 import { problemsInIndexes } from '../../deploy/describe-table.ts'
 import { advice, type Check, notChecked, problem, setupCheck } from './check.ts'
@@ -17,9 +16,8 @@ export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
   const { documentsTable, rateLimitsTable } = config
   const tables: [name: string, keys: string[], ...indexes: string[]][] = [
     [config.keysTable, ['token_hash']],
-    [config.workspacesTable, ['workspace_id'], CHECK_INDEX],
-    [config.reservationsTable, ['workspace_id', 'reservation_id']],
-    [documentsTable, ['workspace_id', 'document_id'], LISTING_INDEX, EXPIRY_INDEX],
+    [config.workspacesTable, ['workspace_id']],
+    [documentsTable, ['workspace_id', 'document_id'], LISTING_INDEX, DUE_INDEX],
     [rateLimitsTable, ['key_id']],
   ]
   return tables.flatMap(([name, keys, ...indexes]) => [

@@ -9,7 +9,6 @@ const KEYS = [{ parameter: 'keysTable', variable: 'KEYS_TABLE' }]
 /** These tables refer to each other, so they must be restored to one moment. */
 const LEDGER = [
   { parameter: 'workspacesTable', variable: 'WORKSPACES_TABLE' },
-  { parameter: 'reservationsTable', variable: 'RESERVATIONS_TABLE' },
   { parameter: 'documentsTable', variable: 'DOCUMENTS_TABLE' },
 ]
 

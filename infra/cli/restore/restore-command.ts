@@ -12,7 +12,7 @@ export function addRestoreCommands(program: Command, run: Run): void {
     .description("restore a stage's tables into new ones, and say how to use them")
     .requiredOption('--at <time>', AT, parsePastMoment)
     .addOption(
-      new Option('--table <which>', 'ledger: workspaces, reservations and documents, which belong together')
+      new Option('--table <which>', 'ledger: workspaces and documents, which belong together')
         .choices(['ledger', 'keys'])
         .default('ledger'),
     )
@@ -24,7 +24,7 @@ export function addRestoreCommands(program: Command, run: Run): void {
     )
   group
     .command('rehearse')
-    .description('restore workspaces, reservations and documents beside those in use, audit them, remove them again')
+    .description('restore workspaces and documents beside those in use, audit them, remove them again')
     .option('--at <time>', `${AT}; by default the latest possible`, parsePastMoment)
     .addHelpText('after', '\nExits with 1 if the audit finds anything, even documents made or deleted since.')
     .action(

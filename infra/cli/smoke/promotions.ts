@@ -65,13 +65,13 @@ export async function promoteTwice(trial: Trial, signal: AbortSignal): Promise<s
 
 /** No promotion may ask for less than an hour: then the end is brought forward, as `documents expire` does. */
 export async function letExpire(trial: Trial, signal: AbortSignal): Promise<string> {
-  const { documents, expiries } = trial.stores
+  const { documents } = trial.stores
   const wanted = { 'file-expires-in': '3600;by=request' }
   const { body } = await promote(trial.files.small, trial, signal, { 'file-expires-in': '3600' }, wanted)
   trial.documents.delete(body.id)
-  const document = await documents.find(trial.workspaceId, body.id, signal)
+  const document = await documents.find({ workspaceId: trial.workspaceId, documentId: body.id }, signal)
   const expiresAt = expiresAtOf(new Date(), 1)
-  const isSet = document && (await expiries.setExpiry(document, expiresAt, signal))
+  const isSet = document?.state === 'ready' && (await documents.setExpiry(document, expiresAt, signal))
   if (!isSet) throw new Error(`the expiry of ${body.id} cannot be changed`)
   trial.expiring = { ...document, expiresAt }
   return 'in an hour, then in a second'
@@ -81,8 +81,8 @@ export async function expectExpired(trial: Trial, signal: AbortSignal): Promise<
   const { workspaceId, documentId, expiresAt } = trial.expiring ?? {}
   if (!workspaceId || !documentId || !expiresAt) throw new Error('there is no document that expires')
   const isGivenBack = async () => {
-    const found = await trial.stores.documents.findEvenDeleted(workspaceId, documentId, signal)
-    return found && 'isDeleted' in found && found.isGivenBack
+    const found = await trial.stores.documents.find({ workspaceId, documentId }, signal)
+    return found?.state === 'gone'
   }
   const sinceMs = () => Date.now() - expiresAt.getTime()
   await eventually(isGivenBack, 'it is counted two minutes after its end', signal, DELETED_WITHIN_MS - sinceMs())

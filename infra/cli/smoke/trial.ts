@@ -7,8 +7,9 @@ import { hashToken, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import type { ContainerId, DocumentId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
-import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { removeEmptied } from '../commands/delete-workspace.ts'
+import { documentsIn } from '../commands/documents-commands.ts'
 import type { Stores } from '../connect.ts'
 import type { Check } from '../doctor/check.ts'
 import { explainFailure } from '../explain-failure.ts'
@@ -112,9 +113,9 @@ export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<
   const tokenHash = hashToken(token)
   // The key goes first, so that no request comes in any more.
   await remove(`key ${keyIdOf(tokenHash)}`, () => stores.apiKeys.remove(tokenHash, abortSignal))
-  const deleteOne = ({ documentId }: WorkspaceDocument) =>
-    remove(`document ${documentId}`, () => deleteDocument({ workspaceId, documentId }, stores, abortSignal))
-  const documents = stores.documents.list(workspaceId, abortSignal)
+  const deleteOne = (document: WorkspaceDocument) =>
+    remove(`document ${document.documentId}`, () => deleteDocument(document, {}, stores, abortSignal))
+  const documents = documentsIn(stores.documents.list(workspaceId, abortSignal))
   await remove(`documents of ${workspaceId}`, () => pMap(documents, deleteOne, { concurrency: 8 }))
   for (const { path } of [...Object.values(files), late]) {
     const object = sandboxObject(path, trial)

@@ -4,7 +4,6 @@ import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
-import { createWorkspaceAdministration } from '../../../lib/aws/dynamodb/workspace-administration.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import type { Config } from '../../../lib/config.ts'
 import { createDeadline } from '../../../lib/deadline.ts'
@@ -60,7 +59,7 @@ export async function seed(backends: Backends, previous: Partial<Demo> = {}): Pr
     await keys.add(newApiKeyRecord(token, grant, Date.now()), signal)
     return token
   }
-  const workspaces = createWorkspaceAdministration({ client, tableName: config.workspacesTable })
+  const { workspaces } = createWorkspaceStores({ ...backends, now: Date.now })
   // The first promotion would also create the workspace, but `keys create` asks for confirmation while it is missing.
   await workspaces.create(DEMO.workspaceId, config.defaultQuotaBytes, signal)
   const { isNew } = await workspaces.create(FULL.workspaceId, FULL_QUOTA_BYTES, signal)
@@ -99,9 +98,10 @@ async function addDocument(backends: Backends): Promise<void> {
   const { config, s3 } = backends
   const { workspaceId, containerId } = FULL
   const path = 'archive/first.bin' as FilePath
-  const stores = { ...createWorkspaceStores({ ...backends, now: Date.now }), maxFileBytes: config.maxFileBytes }
+  const stores = createWorkspaceStores({ ...backends, now: Date.now })
   const object = { Bucket: config.sandboxBucket, Key: stores.objectKeys.sandboxFile({ ...FULL, path }) }
   await s3.send(new PutObjectCommand({ ...object, Body: Buffer.alloc(FULL_DOCUMENT_BYTES, 1) }))
+  const log = createLog({ serviceName: 'seed', functionName: 'seed' })
   const endAtMs = performance.now() + SEED_TIMEOUT_MS
   const request = {
     caller: { keyId: 'seed', workspaceId, kind: 'management', permissions: [], userId: undefined },
@@ -111,9 +111,9 @@ async function addDocument(backends: Backends): Promise<void> {
     rateLimitPassed: Promise.resolve(),
     beginWait: async () => async () => {},
     deadline: createDeadline(() => endAtMs - performance.now()),
-    log: createLog({ serviceName: 'seed', functionName: 'seed' }),
+    log,
     telemetry: createTelemetry(),
   } as const
-  await promoteContainerFile(request, { ...stores, admission: createAdmission(stores) })
+  await promoteContainerFile(request, { ...config, ...stores, log, admission: createAdmission(stores) })
   await s3.send(new DeleteObjectCommand(object))
 }

@@ -1,27 +1,23 @@
-import type { DocumentId, WorkspaceId } from '../../ids.ts'
-import type { CountedBytes, WorkspaceDocument } from '../../ledger/ports/document-records.ts'
+import type { WorkspaceId } from '../../ids.ts'
+import type { Attempt, DocumentItem, Stray } from '../../ledger/ports/documents.ts'
+import type { TableShard } from '../../ledger/ports/ledger-maintenance.ts'
 import type { OnUnreadable } from '../../ledger/ports/unreadable-item.ts'
 
-/** An item of Documents. */
-export interface AuditedItem {
-  documentId: DocumentId
-  /** Missing: it is a tombstone. */
-  document?: WorkspaceDocument
-  /** Missing: a tombstone that is not of a document. */
-  counted?: CountedBytes | undefined
-  /** Of the expired document that was here before. */
-  replaced?: CountedBytes | undefined
-  /** Its deletion has not given its bytes back. */
-  isUnfinished?: true
-}
+/** An item of Documents, by its key. */
+export type StoredItem = (DocumentItem | Stray) & { itemId: string }
 
 export interface DocumentMaintenance {
-  /** By ascending id, read page by page. */
-  list(workspaceId: WorkspaceId, signal: AbortSignal, onUnreadable?: OnUnreadable): AsyncIterable<WorkspaceDocument>
-  /** The same, including tombstones. @param options.after starts after this item */
-  listItems(
+  /**
+   * All items of a workspace by ascending key, read page by page; also tombstones that callers have forgotten.
+   * @param options.after starts after this item
+   */
+  list(
     workspaceId: WorkspaceId,
     signal: AbortSignal,
-    options?: { onUnreadable?: OnUnreadable | undefined; after?: DocumentId | undefined },
-  ): AsyncIterable<AuditedItem>
+    options?: { onUnreadable?: OnUnreadable | undefined; after?: string | undefined },
+  ): AsyncIterable<StoredItem>
+  findStray(attempt: Attempt, signal: AbortSignal): Promise<Stray | undefined>
+  /** Each workspace once, in a stable order. Costs one read per workspace, however many items it has. */
+  listWorkspaces(shard: TableShard, signal: AbortSignal): AsyncIterable<WorkspaceId>
+  hasWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<boolean>
 }

@@ -2,11 +2,11 @@ import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Command, MetadataBearer } from '@smithy/types'
 import { ServiceError } from '../../errors.ts'
-import { turn } from '../../one-call-until.ts'
+import { turn } from '../../first-calls.ts'
 import { isMistimed, isOutage, isThrottled, isUnanswered, named, statusOf, wasNeverConnected } from './failures.ts'
 
 /**
- * For writes that open something: bytes taken, a reservation, a document. One that may have taken effect is never
+ * For writes that open something: an attempt, a copy, bytes taken, a release. One that may have taken effect is never
  * repeated; one that was throttled certainly has not (docs/reliability.md, "What opens is sent once").
  */
 export const SENT_ONCE = { tries: 1 } as const

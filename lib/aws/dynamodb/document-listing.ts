@@ -1,28 +1,15 @@
 import { type AttributeValue, QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../../documents/document-listing.ts'
-import type { ContainerId, DocumentId, FilePath } from '../../ids.ts'
 import { hasExpired } from '../../ledger/expiry.ts'
 import { send } from '../calls/send.ts'
-import { type DocumentItem, documentKey, listedAt, withExpiry } from './document-item.ts'
-import { type Attributes, readItem } from './stored-item.ts'
+import { decodeListed, documentKey, LIST_PROJECTION, listedAt } from './document-codec.ts'
 import { openTable, type TableSettings } from './table.ts'
 
 /** Index of the Documents table by workspace_id and listed_at. Contains only documents. */
 export const LISTING_INDEX = 'documents-by-creation'
 
-type ListedItem = Pick<DocumentItem, keyof typeof REQUIRED | 'due_at'>
 type Key = Record<string, AttributeValue>
-
-const REQUIRED = {
-  document_id: 'string',
-  filename: 'string',
-  mime_type: 'string',
-  size_bytes: 'number',
-  created_at: 'string',
-  container_id: 'string',
-} as const
-const LISTED = [...Object.keys(REQUIRED), 'due_at'].join(', ')
 
 /** Of the documents that have expired, the resolver may have more to delete than one request has time to read. */
 const MOST_EXPIRED = 10_000
@@ -44,7 +31,7 @@ export function createDocumentListing(settings: TableSettings & { now(): number 
         const Limit = Math.min(MOST_OF_QUERY, Math.max(limit + 1 - items.length, expired))
         const command = new QueryCommand({ ...queryOf(TableName, request), Limit, ExclusiveStartKey: startKey })
         const page: QueryCommandOutput = await send(client, command, { name: 'documents.list', signal })
-        const documents = (page.Items ?? []).map(readListed)
+        const documents = (page.Items ?? []).map(decodeListed)
         const shown = documents.filter((each) => !hasExpired(each, nowMs))
         items.push(...shown)
         expired += documents.length - shown.length
@@ -56,17 +43,17 @@ export function createDocumentListing(settings: TableSettings & { now(): number 
     },
 
     async findAll(workspaceId, documentIds, signal) {
-      const keys = documentIds.map((id) => documentKey(workspaceId, id))
-      const read = { ProjectionExpression: `${LISTED}, record_kind` }
+      const keys = documentIds.map((documentId) => documentKey({ workspaceId, documentId }))
+      const read = { ProjectionExpression: `${LIST_PROJECTION}, item_state` }
       const nowMs = now()
       const items = await table.getAll(keys, { name: 'documents.findAll', signal }, read)
-      const documents = items.filter(({ record_kind }) => record_kind?.S === 'document').map(readListed)
+      const documents = items.filter(({ item_state }) => item_state?.S === 'ready').map(decodeListed)
       return documents.filter((each) => !hasExpired(each, nowMs))
     },
 
     async positionOf(workspaceId, documentId, signal) {
       const options = { name: 'documents.find', signal }
-      const item = await table.get(documentKey(workspaceId, documentId), options, {
+      const item = await table.get(documentKey({ workspaceId, documentId }), options, {
         ProjectionExpression: 'created_at',
       })
       // A tombstone has a creation time if it was once a document.
@@ -83,24 +70,10 @@ function queryOf(TableName: string, { workspaceId, order, after }: DocumentPageR
     IndexName: LISTING_INDEX,
     ScanIndexForward: order === 'asc',
     KeyConditionExpression: `workspace_id = :workspace_id${after ? ` AND ${isBehind}` : ''}`,
-    ProjectionExpression: LISTED,
+    ProjectionExpression: LIST_PROJECTION,
     ExpressionAttributeValues: marshall({
       ':workspace_id': workspaceId,
       ...(after && { ':after': listedAt(after) }),
     }),
-  }
-}
-
-/** @throws UnreadableItemError */
-function readListed(attributes: Attributes): ListedDocument {
-  const item = readItem<ListedItem>(attributes, REQUIRED, ['document_id'])
-  return {
-    documentId: item.document_id as DocumentId,
-    filename: item.filename as FilePath,
-    mimeType: item.mime_type,
-    sizeBytes: item.size_bytes,
-    createdAt: new Date(item.created_at),
-    containerId: item.container_id as ContainerId,
-    ...withExpiry(item),
   }
 }

@@ -1,24 +1,72 @@
-import type { DocumentMaintenance } from '../../audit/ports/document-maintenance.ts'
-import { readAuditedItem } from './audited-item.ts'
-import { documentKey, readDocument } from './document-item.ts'
-import { readItems } from './stored-item.ts'
+import { ScanCommand, type ScanCommandOutput } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { DocumentMaintenance, StoredItem } from '../../audit/ports/document-maintenance.ts'
+import type { WorkspaceId } from '../../ids.ts'
+import { UnreadableItemError } from '../../ledger/ports/unreadable-item.ts'
+import { send } from '../calls/send.ts'
+import type { Attributes } from './codec.ts'
+import { besideKey, decodeItem } from './document-codec.ts'
 import { openTable, type TableSettings } from './table.ts'
 
+/** Greater than any id, and so after all items of a workspace. */
+const LAST = '\u{10FFFF}'
+
 export function createDocumentMaintenance(settings: TableSettings): DocumentMaintenance {
+  const { client, tableName: TableName } = settings
   const table = openTable(settings)
+  const behind = (workspaceId: WorkspaceId) => marshall({ workspace_id: workspaceId, document_id: LAST })
+
   return {
-    async *list(workspaceId, signal, onUnreadable) {
-      for await (const items of table.pagesOf(workspaceId, { name: 'documents.list', signal })) {
-        const documents = items.filter(({ record_kind }) => record_kind?.S === 'document')
-        yield* readItems(documents, readDocument, onUnreadable)
+    async *list(workspaceId, signal, { onUnreadable, after } = {}) {
+      const start = after === undefined ? {} : { after: { workspace_id: workspaceId, document_id: after } }
+      for await (const items of table.pagesOf(workspaceId, { name: 'documents.list', signal }, start)) {
+        for (const attributes of items) {
+          try {
+            yield decodeStored(attributes)
+          } catch (error) {
+            if (onUnreadable === undefined || !(error instanceof UnreadableItemError)) throw error
+            onUnreadable(error)
+          }
+        }
       }
     },
 
-    async *listItems(workspaceId, signal, { onUnreadable, after } = {}) {
-      const start = { after: after && documentKey(workspaceId, after) }
-      for await (const items of table.pagesOf(workspaceId, { name: 'documents.listItems', signal }, start)) {
-        yield* readItems(items, readAuditedItem, onUnreadable)
-      }
+    async findStray(attempt, signal) {
+      const item = await table.get(besideKey(attempt), { name: 'documents.findStray', signal })
+      const found = item && decodeItem(item, 0)
+      return found?.state === 'stray' ? found : undefined
+    },
+
+    /**
+     * A scan returns the items of one workspace after another. After each workspace's first item, it skips to the end of
+     * that workspace (AWS Database Blog, "Generate a distinct set of partition keys"). The next round finds the
+     * workspaces made meanwhile.
+     */
+    async *listWorkspaces({ shard: Segment, totalShards: TotalSegments, after }, signal) {
+      const scan = { TableName, Segment, TotalSegments, Limit: 1, ProjectionExpression: 'workspace_id, document_id' }
+      const options = { name: 'documents.listWorkspaces', signal }
+      let start: ScanCommandOutput['LastEvaluatedKey'] = after && behind(after)
+      let lastId = after
+      do {
+        const command = new ScanCommand({ ...scan, ...(start && { ExclusiveStartKey: start }) })
+        const { Items: [item] = [], LastEvaluatedKey }: ScanCommandOutput = await send(client, command, options)
+        const workspaceId = item?.workspace_id?.S as WorkspaceId | undefined
+        const isNew = workspaceId !== undefined && workspaceId !== lastId
+        if (isNew) yield workspaceId
+        lastId = workspaceId ?? lastId
+        start = LastEvaluatedKey && (isNew ? behind(workspaceId) : LastEvaluatedKey)
+      } while (start)
+    },
+
+    async hasWorkspace(workspaceId, signal) {
+      const options = { name: 'documents.hasWorkspace', signal }
+      for await (const items of table.pagesOf(workspaceId, options, { Limit: 1 })) return items.length > 0
+      return false
     },
   }
 }
+
+/** @throws UnreadableItemError */
+const decodeStored = (attributes: Attributes) =>
+  // As of no time: what callers have forgotten, audits remember.
+  ({ ...decodeItem(attributes, 0), itemId: attributes.document_id?.S ?? '' }) as StoredItem

@@ -1,29 +1,33 @@
-import { QueryCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../../ids.ts'
 import type { LedgerMaintenance, TableShard } from '../../ledger/ports/ledger-maintenance.ts'
-import { CLOSING, SENT_ONCE, send } from '../calls/send.ts'
-import { listPages } from './list-pages.ts'
-import type { QuotaLedgerSettings } from './quota-ledger.ts'
-import { openTable } from './table.ts'
-import { CHECK_INDEX, CHECK_SHARDS, newWorkspaceItem, toWorkspaceLedger } from './workspace-item.ts'
+import { CLOSING, SENT_ONCE } from '../calls/send.ts'
+import type { LedgerSettings } from './ledger.ts'
+import { asRead, openTable, setting } from './table.ts'
+import { decodeLedger, decodeUsage, encodeNewWorkspace, encodeRetention } from './workspace-codec.ts'
 
 /**
  * More changes than a ledger has in ten minutes. A ledger that is made again starts at the clock's milliseconds, far
- * ahead (see newWorkspaceItem).
+ * ahead (see encodeNewWorkspace).
  */
 const MAX_CHANGES = 600_000
 const IS_SAME_LEDGER = 'version BETWEEN :version AND :last'
 const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < :version)'
+const IS_ABSENT = 'attribute_not_exists(workspace_id)'
+const IS_EMPTY = 'remaining_bytes = quota_bytes AND size(takings) = :none AND size(releases) = :none'
+// The same write adds the difference to the bytes remaining, so what is taken in between is kept.
+const SET_QUOTA = 'SET quota_bytes = :to_bytes, remaining_bytes = remaining_bytes + :difference ADD version :one'
 
 /** A slice of the audit may end between two pages, so a page is small. */
 const PAGE = 100
 const ALL: TableShard = { shard: 0, totalShards: 1 }
 
-export function createLedgerMaintenance(settings: QuotaLedgerSettings): LedgerMaintenance {
-  const { client, tableName: TableName, defaultQuotaBytes } = settings
+export function createLedgerMaintenance(settings: LedgerSettings): LedgerMaintenance {
+  const { defaultQuotaBytes, now } = settings
   const table = openTable(settings)
   const keyOf = (workspaceId: WorkspaceId) => ({ workspace_id: workspaceId })
+  const read = (workspaceId: WorkspaceId, signal: AbortSignal) =>
+    table.get(keyOf(workspaceId), { name: 'ledger.read', signal })
 
   return {
     async *list(signal, { shard: Segment, totalShards: TotalSegments, after } = ALL) {
@@ -35,63 +39,15 @@ export function createLedgerMaintenance(settings: QuotaLedgerSettings): LedgerMa
     },
 
     async *readAll(signal) {
-      for await (const items of table.scan({ name: 'ledger.list', signal })) yield* items.map(toWorkspaceLedger)
-    },
-
-    dueShards: CHECK_SHARDS,
-
-    async *listDue({ shard, nowMs }, signal) {
-      const query = {
-        TableName,
-        IndexName: CHECK_INDEX,
-        KeyConditionExpression: 'check_shard = :shard AND check_due_at <= :now',
-        ExpressionAttributeValues: marshall({ ':shard': String(shard), ':now': nowMs }),
-      }
-      const pages = listPages((start) =>
-        send(client, new QueryCommand({ ...query, ...start }), { name: 'ledger.listDue', signal }),
-      )
-      for await (const items of pages) {
-        yield items.map(({ workspace_id, check_due_at }) => ({
-          workspaceId: workspace_id?.S as WorkspaceId,
-          checkDueAtMs: Number(check_due_at?.N),
-        }))
-      }
-    },
-
-    async read(workspaceId, signal) {
-      const item = await table.get(keyOf(workspaceId), { name: 'ledger.read', signal })
-      return item && toWorkspaceLedger(item)
-    },
-
-    async lease(workspaceId, { seenDueAtMs, untilMs }, signal) {
-      const change = {
-        UpdateExpression: 'SET check_due_at = :until',
-        ConditionExpression: 'check_due_at = :seen',
-        values: { ':seen': seenDueAtMs, ':until': untilMs },
-        ReturnValues: 'ALL_NEW',
-      } as const
-      // If the first answer is lost, the repetition finds the lease taken: nobody checks until it is over.
-      const { applied, item = {} } = await table.update(keyOf(workspaceId), change, { name: 'ledger.lease', signal })
-      return applied ? toWorkspaceLedger(item) : undefined
-    },
-
-    async reschedule(workspaceId, { seenDueAtMs, ...check }, signal) {
-      // The audit need not know of either change: `version` stays.
-      const isLast = check.nextMs === undefined
-      const change = {
-        UpdateExpression: isLast ? 'REMOVE check_due_at, check_shard' : 'SET check_due_at = :next',
-        ConditionExpression: `check_due_at = :seen${isLast ? ' AND version = :version' : ''}`,
-        values: { ':seen': seenDueAtMs, ...(isLast ? { ':version': check.version } : { ':next': check.nextMs }) },
-      }
-      await table.update(keyOf(workspaceId), change, { name: 'ledger.reschedule', signal })
+      for await (const items of table.scan({ name: 'ledger.list', signal })) yield* items.map(decodeLedger)
     },
 
     async correct(workspaceId, { usedBytes, expectedBytes, at }, signal) {
       if (at === undefined) {
-        const item = newWorkspaceItem(workspaceId, defaultQuotaBytes, expectedBytes)
-        const isNew = { ConditionExpression: 'attribute_not_exists(workspace_id)' }
-        const options = { name: 'ledger.createWorkspace', signal, ...SENT_ONCE }
-        return (await table.put(item, options, isNew)).applied
+        const made = { quotaBytes: defaultQuotaBytes, usedBytes: expectedBytes, nowMs: now() }
+        const options = { name: 'ledger.makeWorkspace', signal, ...SENT_ONCE }
+        const isNew = { ConditionExpression: IS_ABSENT }
+        return (await table.put(encodeNewWorkspace(workspaceId, made), options, isNew)).applied
       }
       // Each names the version that it found: a second correction of the same drift comes too late.
       const change = {
@@ -108,6 +64,59 @@ export function createLedgerMaintenance(settings: QuotaLedgerSettings): LedgerMa
       const options = { name: 'ledger.correct', signal, ...CLOSING }
       const { applied, item } = await table.update(keyOf(workspaceId), change, options)
       return applied || Number(item?.corrected_in?.N) >= at.version
+    },
+
+    async create(workspaceId, quotaBytes, signal) {
+      const options = { name: 'ledger.makeWorkspace', signal }
+      const item = encodeNewWorkspace(workspaceId, { quotaBytes, nowMs: now() })
+      const { applied } = await table.put(item, options, { ConditionExpression: IS_ABSENT })
+      if (applied) return { isNew: true, usage: { quotaBytes, usedBytes: 0 } }
+      const existing = await read(workspaceId, signal)
+      if (existing === undefined) throw new Error(`workspace ${workspaceId} was there and is gone`)
+      return { isNew: false, usage: decodeUsage(existing) }
+    },
+
+    async setQuota(workspaceId, { shownBytes, toBytes }, signal) {
+      const change = {
+        UpdateExpression: SET_QUOTA,
+        ConditionExpression: 'quota_bytes = :shown_bytes',
+        values: { ':shown_bytes': shownBytes, ':to_bytes': toBytes, ':difference': toBytes - shownBytes, ':one': 1 },
+        ReturnValues: 'ALL_NEW',
+      } as const
+      try {
+        const options = { name: 'ledger.setQuota', signal, ...SENT_ONCE }
+        const { item } = await table.update(keyOf(workspaceId), change, options)
+        const usage = item && decodeUsage(item)
+        return usage && (usage.quotaBytes === toBytes ? usage : 'changed')
+      } catch (error) {
+        // Perhaps only its answer was lost. If not, it may still arrive, so it is not sent again.
+        const item = await read(workspaceId, signal).catch(() => undefined)
+        const usage = item && decodeUsage(item)
+        if (usage?.quotaBytes === toBytes) return usage
+        throw error
+      }
+    },
+
+    async setRetention(workspaceId, { shown, to }, signal) {
+      const change = setting(encodeRetention(to))
+      const { condition, values } = asRead(encodeRetention(shown))
+      const update = {
+        ...change,
+        UpdateExpression: `${change.UpdateExpression} ADD version :one`,
+        ConditionExpression: `attribute_exists(workspace_id) AND ${condition}`,
+        values: { ...change.values, ...values, ':one': 1 },
+      }
+      const options = { name: 'ledger.setRetention', signal, ...SENT_ONCE }
+      const { applied, item } = await table.update(keyOf(workspaceId), update, options)
+      return applied ? 'set' : item && 'changed'
+    },
+
+    async remove(workspaceId, version, signal) {
+      const condition = {
+        ConditionExpression: version === undefined ? IS_ABSENT : `${IS_ABSENT} OR (version = :version AND ${IS_EMPTY})`,
+        values: version === undefined ? undefined : { ':none': 0, ':version': version },
+      }
+      return (await table.remove(keyOf(workspaceId), condition, { name: 'ledger.remove', signal })).applied
     },
   }
 }

@@ -2,7 +2,7 @@ import type { DocumentListing, ListOrder } from '../../documents/document-listin
 import { type DocumentListRequest, listDocuments, listDocumentsById } from '../../documents/list-documents.ts'
 import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
 import type { WorkspaceId } from '../../ids.ts'
-import type { QuotaLedger } from '../../ledger/ports/quota-ledger.ts'
+import type { Ledger } from '../../ledger/ports/ledger.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileListResponse, PURPOSE, PURPOSES, storageUsageHeaders } from '../file-response.ts'
 import type { FileShape } from '../file-shape.ts'
@@ -11,7 +11,7 @@ import type { ApiEvent } from '../request-state.ts'
 
 export interface ListDocumentsDependencies {
   listing: DocumentListing
-  quota: Pick<QuotaLedger, 'usage'>
+  ledger: Pick<Ledger, 'usage'>
 }
 
 /** What each dialect's libraries expect. */

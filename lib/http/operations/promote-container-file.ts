@@ -1,5 +1,5 @@
 import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
-import type { StorageUsage } from '../../ledger/ports/quota-ledger.ts'
+import type { StorageUsage } from '../../ledger/ports/ledger.ts'
 import type { MetricValues } from '../../metrics.ts'
 import { promoteContainerFile } from '../../promotion/promote-container-file.ts'
 import type { PromotionDependencies } from '../../promotion/promotion.ts'
@@ -16,6 +16,8 @@ const NEARLY_FULL = 0.9
 export function promoteContainerFileOperation(deps: PromotionDependencies): Operation {
   return {
     name: 'promote_container_file',
+    // The lookup, and the ledger.
+    firstCalls: 2,
     async handle({ event, caller, state, answerShape, body, ...limit }) {
       const { container_id: containerId, file_id: fileId } = event.pathParameters ?? {}
       const expiresInSeconds = readExpiresIn(event, body)

@@ -4,11 +4,7 @@ import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
 import { REASONS } from '../../errors.ts'
 import { formatFileId } from '../../ids.ts'
 import type { Metrics } from '../../metrics.ts'
-import {
-  latestUsage,
-  type PromotionOfManyDependencies,
-  promoteContainerFiles,
-} from '../../promotion/promote-container-files.ts'
+import { type PromotionOfManyDependencies, promoteContainerFiles } from '../../promotion/promote-container-files.ts'
 import type { ApiRequest } from '../api-handler.ts'
 import { readExpiresIn } from '../expires-in.ts'
 import { fileResponse, storageUsageHeaders } from '../file-response.ts'
@@ -27,8 +23,8 @@ export async function handlePromoteContainerFiles(
   const expiresInSeconds = readExpiresIn(event, body)
   const wanted = { ...readFilesToPromote(body), expiresInSeconds, containerId: event.pathParameters?.container_id }
   if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
-  const { done, listed, next } = await promoteContainerFiles({ ...state, ...request, ...wanted, caller }, deps)
-  const usage = latestUsage(done) ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))
+  const { done, listed, next, ...known } = await promoteContainerFiles({ ...state, ...request, ...wanted, caller }, deps)
+  const usage = known.usage ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))
 
   const of = (wanted: string) => done.filter(({ outcome }) => outcome === wanted)
   const [promoted, kept, errors] = [of('promoted'), of('kept'), done.flatMap(({ error }) => error ?? [])]

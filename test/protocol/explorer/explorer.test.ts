@@ -1,15 +1,17 @@
 /** docs/testing.md, "The explorer". A long run raises each bound by one. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { isShallow } from '../../support/depth.ts'
+import { depth } from '../../support/depth.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
 import { exploreFromSmall, repeat } from './explore.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
+import { Schedule } from './schedule.ts'
 
 replaceWaits()
 
 const more = process.env.EXPLORE === 'long' ? 1 : 0
-const MAX_STATES = Number(process.env.EXPLORE_STATES ?? (more ? 200_000 : isShallow() ? 600 : 4000))
-const ENOUGH_STATES = isShallow() ? 10_000 : 100_000
+const USUAL_STATES = { shallow: 100, deep: 200, whole: 1500 }[depth()]
+const MAX_STATES = Number(process.env.EXPLORE_STATES ?? (more ? 200_000 : USUAL_STATES))
+const ENOUGH_STATES = { shallow: 3000, deep: 5000, whole: 40_000 }[depth()]
 const HOURS = 60 * 60 * 1000
 
 describe('every promise is kept in every state of', () => {
@@ -22,15 +24,19 @@ describe('every promise is kept in every state of', () => {
     const { switches, faults, times } = usual.bounds
     const scenario = { ...usual, bounds: { switches: switches + more, faults: faults + more, times: times + more } }
 
-    const { states, schedules, isComplete, bounds, violation } = await exploreFromSmall(scenario, MAX_STATES)
+    const { states, schedules, isComplete, bounds, violation } = await exploreFromSmall(
+      scenario,
+      MAX_STATES,
+      Schedule.begin,
+    )
 
     const all = `all of ${bounds.switches} switches, ${bounds.faults} faults, ${bounds.times} times`
     report.push(`${states} states, ${schedules} schedules, ${all}${isComplete ? '' : ', some of more'}: ${name}`)
     allStates += states
     if (violation) {
-      const story = await repeat({ ...scenario, bounds }, violation)
+      const story = await repeat({ ...scenario, bounds }, violation, Schedule.begin)
       const line = `STORY='${JSON.stringify([id, bounds, violation])}' npx vitest run --project deep`
-      throw new Error(`${story}\nTo repeat it: ${line} test/protocol/explorer/explorer.test.ts`)
+      throw new Error(`${story}\nTo repeat it: ${line} test/protocol/next/explorer.test.ts`)
     }
   })
 
@@ -44,5 +50,5 @@ describe('every promise is kept in every state of', () => {
 const [id, bounds, choices] = JSON.parse(process.env.STORY ?? '[]')
 
 it.runIf(process.env.STORY)('a story is repeated', async () => {
-  console.log(await repeat({ ...SCENARIOS[id as keyof typeof SCENARIOS], bounds }, choices))
+  console.log(await repeat({ ...SCENARIOS[id as keyof typeof SCENARIOS], bounds }, choices, Schedule.begin))
 })

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { depth } from '../../support/depth.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
-import { type Exploration, explore } from './explore.ts'
 import { type PlantedBug, placeOf, plant, readPlantedBugs } from './plant.ts'
+import { type Exploration, explore } from './explore.ts'
 import type { Fate } from './process.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
 
 replaceWaits()
 
 /** What a bug takes to be found at most; most take hundreds. */
-const MAX_STATES = 50_000
+const MAX_STATES = 20_000
 /** One of so many is planted: they are ordered by what they are about, so that some of each kind are among them. */
-const EACH = { shallow: 12, deep: 4, whole: 1 }[depth()]
+const EACH = { shallow: 12, deep: 8, whole: 1 }[depth()]
 /** Of the code as it is, within the same bounds: or as many as the bug takes, if they are more. */
-const LEAST_SOUND_STATES = { shallow: 500, deep: 5000, whole: 5000 }[depth()]
+const LEAST_SOUND_STATES = { shallow: 500, deep: 800, whole: 2000 }[depth()]
 
 function scenarioOf(bug: PlantedBug): Scenario {
   const { id, bounds, fates } = placeOf(bug)
@@ -24,11 +24,10 @@ const sound = new Map<string, Exploration>()
 
 /** Once for all bugs that are looked for there, unless a later one takes more states. */
 async function exploreSound(bug: PlantedBug, states: number): Promise<Exploration> {
-  const { where } = bug
-  const before = sound.get(where)
+  const before = sound.get(bug.where)
   if (before && (before.isComplete || before.states >= states)) return before
   const explored = await explore(scenarioOf(bug), Math.max(LEAST_SOUND_STATES, states))
-  sound.set(where, explored)
+  sound.set(bug.where, explored)
   return explored
 }
 
@@ -36,7 +35,8 @@ describe('the explorer finds what it is for: a bug planted in the code', () => {
   const bugs = readPlantedBugs(`${import.meta.dirname}/planted`).filter((_, index) => index % EACH === 0)
 
   it.each(bugs.map((bug) => [bug.name, bug] as const))('%s', async (_, bug) => {
-    const planted = await plant<typeof import('./explore.ts')>(bug, import.meta.resolve('./explore.ts'))
+    const entry = import.meta.resolve('./explore.ts')
+    const planted = await plant<typeof import('./explore.ts')>(bug, entry)
 
     const { violation, states } = await planted.explore(scenarioOf(bug), MAX_STATES)
 

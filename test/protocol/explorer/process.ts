@@ -1,6 +1,5 @@
-import { ServiceError } from '../../../lib/errors.ts'
 import type { Request } from './requests.ts'
-import type { Stores } from './stores.ts'
+import type { Sent, Transport } from './stores.ts'
 
 interface Effect {
   /** It takes effect at once; and later, when the service may have given it up. */
@@ -8,6 +7,8 @@ interface Effect {
   later?: true
   /** Left out: its process is killed. */
   answer?: 'result' | 'lost' | 'refused'
+  /** The service sends it again. */
+  isSentAgain?: true
   told: string
 }
 
@@ -16,9 +17,11 @@ export const FATES = {
   ok: { now: true, answer: 'result', told: 'is answered' },
   fail_before: { answer: 'lost', told: 'is lost' },
   fail_after: { now: true, answer: 'lost', told: 'is applied, and its answer lost' },
+  again: { now: true, answer: 'lost', isSentAgain: true, told: 'is applied, its answer lost, and sent again' },
   late: { later: true, answer: 'lost', told: 'is given up, and arrives later' },
   repeated: { now: true, later: true, answer: 'result', told: 'is answered, and arrives once more later' },
   kill_before: { told: 'is never sent: the process is killed' },
+  kill_late: { later: true, told: 'arrives later: the process is killed' },
   kill_after: { now: true, told: 'is applied, and the process killed' },
   refused: { answer: 'refused', told: 'is answered with an error' },
   refused_after: { now: true, answer: 'refused', told: 'is applied, and answered with an error' },
@@ -26,63 +29,51 @@ export const FATES = {
 
 export type Fate = keyof typeof FATES
 
-export interface Call {
-  name: string
-  args: unknown[]
+export interface Call extends Sent {
   apply(): Promise<unknown>
   resolve(result: unknown): void
   reject(error: unknown): void
+  /** Its command can be sent again: what became of it holds for each repetition. */
+  give(error: unknown): void
   /** Once it is decided. */
   fate?: Fate
   result?: unknown
 }
 
-/** What is changed while it is listed. */
-const PAGED = /^(documents\.listItems|reservations\.list)$/
-const PAGE = 2
+/** What a promotion looks up before it begins: it may be old by then, so it is no step of its own. */
+const isLookup = ({ name, input }: Sent) => name === 'ledger.read' || (name === 'HeadObject' && input.Bucket === 'sandbox')
 
-interface Listed {
-  documentId: string
-  attemptId?: string
-  purpose?: string
-}
-const NOTES = ['late_copy', 'deletion']
-const idOf = ({ documentId, attemptId, purpose = '' }: Listed) =>
-  NOTES.includes(purpose) ? `${purpose}_${attemptId}` : documentId
-
-/** A process of the service under test. It stops at every call to a store until it is told what becomes of the call. */
+/** A process of the service under test. It stops at every command that it sends until it is told what becomes of it. */
 export class Process {
-  readonly index: number
   readonly name: string
   readonly request: Request
   readonly beganAtMs: number
-  /** By the timeline. */
-  readonly beganAt: number
-  readonly #aheadMs: number
-  /** The earliest and the latest time that its clock has shown. */
-  leastMs = Number.POSITIVE_INFINITY
-  mostMs = 0
   readonly calls: Call[] = []
   /** Calls made side by side may end in any order. */
   readonly waiting: Call[] = []
   isKilled = false
   outcome: { value: unknown } | { error: unknown } | undefined
+  readonly #given = new WeakMap<object, unknown>()
 
-  constructor(index: number, request: Request, stores: Stores, aheadMs: number) {
-    this.index = index
+  constructor(index: number, request: Request, beganAtMs: number) {
     this.name = `${request.do} ${index}`
     this.request = request
-    this.#aheadMs = aheadMs
-    this.beganAtMs = stores.nowMs
-    this.beganAt = stores.timeline.moment
-    this.pass(stores)
+    this.beganAtMs = beganAtMs
   }
 
-  pass(stores: Stores): void {
-    const nowMs = stores.nowMs + this.#aheadMs
-    this.leastMs = Math.min(this.leastMs, nowMs)
-    this.mostMs = Math.max(this.mostMs, nowMs)
-    if (/expire|audit|promote/.test(this.request.do)) stores.expiredByMs = Math.max(stores.expiredByMs, this.mostMs)
+  readonly transport: Transport = (sent, command, apply) => {
+    // A command that is given up is given up with all its repetitions.
+    if (this.#given.has(command)) return Promise.reject(this.#given.get(command))
+    if (this.request.do === 'promote' && isLookup(sent)) return this.#answer(sent, apply)
+    const { promise, resolve, reject } = Promise.withResolvers()
+    this.waiting.push({ ...sent, apply, resolve, reject, give: (error) => void this.#given.set(command, error) })
+    return promise
+  }
+
+  async #answer(sent: Sent, apply: () => Promise<unknown>): Promise<unknown> {
+    const result = await apply()
+    this.calls.push({ ...sent, fate: 'ok', result } as Call)
+    return result
   }
 
   async start(work: Promise<unknown>): Promise<void> {
@@ -98,62 +89,32 @@ export class Process {
 
   /** What a function does for a caller: its process ends with the function's time. */
   get isForCaller(): boolean {
-    return /promote|list|download/.test(this.request.do) || ('byApi' in this.request && this.request.byApi === true)
+    return /promote|delete/.test(this.request.do)
   }
 
   /** What takes effect later is the world's. */
-  decide(call: Call, fate: Fate): void {
-    const { now, answer }: Effect = FATES[fate]
+  async decide(call: Call, fate: Fate): Promise<void> {
+    const { now, answer, isSentAgain }: Effect = FATES[fate]
     this.waiting.splice(this.waiting.indexOf(call), 1)
     this.calls.push(Object.assign(call, { fate }))
     if (answer === undefined) this.isKilled = true
-    const applied = now ? call.apply() : Promise.resolve()
-    applied.then(
-      (result) => {
-        call.result = result
-        if (answer === 'result') call.resolve(result)
-        else if (answer) call.reject(new ServiceError('service_unavailable', { isUnanswered: answer === 'lost' }))
-      },
-      (error) => answer && call.reject(error),
-    )
-  }
-
-  /** A store whose methods stop for this process. Listings stop at their beginning; those of PAGED before each page. */
-  gate<Store extends object>(store: Store, storeName: string): Store {
-    return new Proxy(store, {
-      get: (target, key) => {
-        const method = Reflect.get(target, key)
-        // What the copy of a file will be is known without a call.
-        if (typeof method !== 'function' || key === 'copiesWhole') return method
-        const name = `${storeName}.${String(key)}`
-        return (...args: unknown[]) => {
-          const apply = () => Reflect.apply(method, target, args)
-          return name.includes('.list') ? this.#list(name, apply) : this.#call(name, args, apply)
-        }
-      },
-    })
-  }
-
-  /** Read as DynamoDB reads it: each page as it is when it is its turn. */
-  async *#list(name: string, apply: () => AsyncIterable<Listed>) {
-    const size = PAGED.test(name) ? PAGE : Number.POSITIVE_INFINITY
-    let page: Listed[] = []
-    do {
-      const last = page.at(-1)
-      await this.#call(name, [], async () => {
-        page = await Array.fromAsync(apply())
-        if (size !== PAGE) return page
-        const behind = last ? page.filter((element) => idOf(element) > idOf(last)) : page
-        page = behind.toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1)).slice(0, size)
-        return page
-      })
-      yield* page
-    } while (page.length === size)
-  }
-
-  #call(name: string, args: unknown[], apply: () => Promise<unknown>): Promise<unknown> {
-    const { promise, resolve, reject } = Promise.withResolvers()
-    this.waiting.push({ name, args, apply, resolve, reject })
-    return promise
+    let failure: unknown
+    if (now) {
+      try {
+        call.result = await call.apply()
+      } catch (error) {
+        failure = error
+      }
+    }
+    if (answer === 'result' && failure) call.reject(failure)
+    else if (answer === 'result') call.resolve(call.result)
+    else if (answer) {
+      const error =
+        answer === 'lost'
+          ? Object.assign(new Error('no answer'), { name: 'TimeoutError' })
+          : Object.assign(new Error('an error'), { name: 'InternalError', $metadata: { httpStatusCode: 500 } })
+      if (!isSentAgain) call.give(error)
+      call.reject(error)
+    }
   }
 }

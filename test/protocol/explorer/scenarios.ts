@@ -1,16 +1,7 @@
-import type { AttemptId } from '../../../lib/ids.ts'
-import { documentIdOfKey } from '../../../lib/promotion/idempotency.ts'
-import { LEASE_MS } from '../../support/ports.ts'
 import type { Fate } from './process.ts'
 import type { Request } from './requests.ts'
-import { type Circumstances, workspaceOf } from './stores.ts'
-import type { World } from './world.ts'
-
-/** What takes part in a scenario; a deletion and a change are of the newest document. */
-export type Role =
-  | Exclude<Request, { document: object } | { do: 'list' }>
-  | { do: 'delete' }
-  | { do: 'change_expiry'; seconds?: number; aheadMs?: number }
+import { LEASE_MS } from './stores.ts'
+import type { Circumstances, World } from './world.ts'
 
 /** What a schedule may contain. */
 export interface Bounds {
@@ -24,134 +15,131 @@ export interface Bounds {
 
 export interface Scenario extends Circumstances {
   name: string
-  /** What stands when it begins: a document, made with a key; two; one, and the note of a deletion that died; one with a key that has expired; one whose marker is back from a backup; a fence against the key. */
-  before?: 'keyed' | 'two' | 'noted' | 'expired' | 'restored' | 'tombstone'
-  /** The call that the first role has come to, for the nth time. */
-  begun?: readonly [call: string, nth?: number]
+  /** What stands when it begins: a document, made with a key; one that has expired; one that the resolver has deleted then; one that was deleted a day ago. */
+  before?: 'keyed' | 'expired' | 'buried' | 'forgotten'
+  /** The marker of a release of the first document is in the ledger still, or again. */
+  hasLateMark?: true
   /** Of one that is to have expired: how long before that. */
   leftMs?: number
-  roles: readonly Role[]
+  /** The call that the first role has come to. */
+  begun?: string
+  /** How long it may pass at once, ms. */
+  passes?: readonly number[]
+  roles: readonly Request[]
   bounds: Bounds
   /** The faults that are tried; left out: all. */
   fates?: readonly Fate[]
-  /** Bytes that the ledger counts too many, or too few. */
-  drift?: number
-  /** Nobody undoes anything beside the resolver. */
-  isResolverAlone?: true
 }
 
 type Circumstance = Omit<Scenario, 'name' | 'roles' | 'bounds'>
 
-export const WORKSPACE = workspaceOf(0)
-export const KEYED = { workspaceId: WORKSPACE, documentId: documentIdOfKey(WORKSPACE, 'key-0') }
-
-const plain = { do: 'promote', workspace: 0, file: 0 } as const
+const plain = { do: 'promote', file: 0 } as const
 const keyed = { ...plain, key: 0 }
-const many = { ...keyed, amongMany: true } as const
-const deletion: Role = { do: 'delete' }
-const resolver: Role = { do: 'resolve' }
-const expiry: Role = { do: 'expire' }
-/** By a process to which the document has not expired yet. */
-const prolonging: Role = { do: 'change_expiry', aheadMs: -60_000 }
-const EXPIRES_IN_SECONDS = 200
+const another = { do: 'promote', file: 1 } as const
+const prolonging = { do: 'change_expiry', seconds: 7200 } as const
+const deletion = { do: 'delete' } as const
+const resolver = { do: 'resolve' } as const
+const early = { do: 'resolve', aheadMs: 160_000 } as const
+const cleaner = { do: 'clean' } as const
+const audit = { do: 'audit' } as const
+export const EXPIRES_IN_SECONDS = 3600
 const expiring = { ...keyed, expiresInSeconds: EXPIRES_IN_SECONDS }
-const audit: Role = { do: 'audit', findsDriftOnly: true }
-const wrongly: Circumstance = { areLeasesWrong: true }
-const claimed: Circumstance = { ...wrongly, begun: ['ledger.take'] }
-const amidPages: Circumstance = { before: 'two', begun: ['documents.listItems', 2] }
+const keyedBefore: Circumstance = { before: 'keyed' }
 const expired: Circumstance = { before: 'expired' }
-const longer = { ...keyed, expiresInSeconds: 7200 }
-const recording: Circumstance = { begun: ['documents.record'] }
-const drifted = (drift: number): Circumstance => ({ before: 'keyed', drift })
+const wrongly: Circumstance = { areLeasesWrong: true }
+const tight: Circumstance = { quotaBytes: 10 }
 
 const scenario = (
   name: string,
-  roles: Role[],
+  roles: Request[],
   [switches, faults, times]: readonly [number, number, number],
   more: Circumstance = {},
 ): Scenario => ({ name, roles, bounds: { switches, faults, times }, ...more })
 
+const DAY_MS = 24 * 60 * 60 * 1000
+
 export const SCENARIOS = {
-  alone: scenario('a plain promotion, a resolver', [plain, resolver], [1, 2, 2], { isResolverAlone: true }),
-  plain: scenario('a plain promotion, two resolvers', [plain, resolver, resolver], [1, 1, 2]),
-  keyed: scenario('a promotion with an Idempotency-Key, two resolvers', [keyed, resolver, resolver], [1, 1, 2]),
-  twins: scenario('two promotions with one key', [keyed, keyed, resolver], [1, 1, 2]),
-  many: scenario('two requests for many files with the same one', [many, many, resolver], [1, 1, 2]),
-  manyDeletion: scenario('a file among many, its deletion', [many, deletion, resolver], [2, 1, 1]),
-  wrongMany: scenario('wrong leases: a file among many, twice', [many, many, resolver], [2, 0, 2], wrongly),
-  crowd: scenario('two promotions, room for one', [plain, keyed, resolver], [2, 1, 1], { quotaBytes: 10 }),
-  small: scenario('two promotions, room for one taking', [plain, keyed, resolver], [1, 1, 0], { maxTakings: 1 }),
-  deletions: scenario('two deletions of a document', [deletion, deletion, resolver], [2, 1, 1], { before: 'keyed' }),
-  deletion: scenario('a deletion', [deletion, resolver], [1, 2, 2], { before: 'keyed' }),
-  noted: scenario('a deletion after one that died', [deletion, resolver], [1, 1, 2], { before: 'noted' }),
-  keyedDeletion: scenario('a promotion with a key, its deletion', [keyed, deletion, resolver], [2, 1, 1]),
-  later: scenario('a promotion in a workspace that is due', [plain, resolver], [1, 1, 2], { before: 'keyed' }),
-  again: scenario('a deletion, its promotion again', [deletion, keyed, resolver], [2, 1, 1], { before: 'keyed' }),
-  tombstone: scenario('a promotion, a fence of its twin', [keyed, resolver], [1, 2, 1], { before: 'tombstone' }),
-  restored: scenario('a deletion after a backup', [deletion, resolver], [2, 2, 1], { before: 'restored' }),
-  wrongPlain: scenario('wrong leases: a plain promotion', [plain, resolver], [2, 1, 1], wrongly),
-  wrongTwice: scenario('wrong leases: a promotion, two resolvers', [plain, resolver, resolver], [1, 0, 2], wrongly),
-  wrongKeyed: scenario('wrong leases: a promotion with a key', [keyed, resolver], [2, 1, 1], wrongly),
-  wrongTwins: scenario('wrong leases: two promotions with one key', [keyed, keyed, resolver], [3, 0, 2], wrongly),
-  wrongTakeover: scenario('wrong leases: a claim and a twin', [keyed, keyed, resolver], [1, 1, 1], claimed),
-  wrongDeletion: scenario('wrong leases: a promotion, its deletion', [plain, deletion, resolver], [2, 1, 1], wrongly),
-  expiry: scenario('an expiry, a resolver', [expiry, resolver], [1, 2, 2], expired),
-  expiries: scenario('two expiries of a document', [expiry, expiry, resolver], [2, 1, 1], expired),
-  prolonged: scenario('an expiry, its change', [expiry, prolonging, resolver], [2, 1, 1], expired),
-  expiryDeletion: scenario('an expiry, a deletion', [expiry, deletion, resolver], [2, 1, 1], expired),
-  expiryAgain: scenario('an expiry, its promotion again', [expiry, keyed, resolver], [2, 1, 1], expired),
-  expiredTwins: scenario('two promotions of what has expired', [expiring, expiring, resolver], [1, 1, 1], expired),
-  expiredAudit: scenario('a promotion of what has expired, an audit', [longer, audit], [2, 1, 0], expired),
-  expiredPages: scenario('a promotion of what has expired, an audit of pages', [audit, longer], [2, 0, 0], {
-    ...expired,
-    begun: ['documents.listItems'],
+  one: scenario('a promotion, two resolvers', [plain, resolver, resolver], [1, 2, 2]),
+  keyed: scenario('a promotion with a key, a resolver, a cleaner', [keyed, resolver, cleaner], [1, 2, 2]),
+  twins: scenario('two promotions with one key, a resolver', [keyed, keyed, resolver], [1, 2, 2]),
+  twinsCleaner: scenario('two promotions with one key, a cleaner', [keyed, keyed, cleaner], [2, 1, 1]),
+  twinsDeletion: scenario('two promotions with one key, a deletion', [keyed, keyed, deletion], [2, 1, 1]),
+  two: scenario('two promotions, room for one', [plain, keyed, cleaner], [2, 1, 1], tight),
+  three: scenario('twins and another, room for one', [keyed, keyed, plain], [1, 1, 1], tight),
+  deletion: scenario('a deletion, a resolver, a cleaner', [deletion, resolver, cleaner], [1, 2, 2], keyedBefore),
+  deletions: scenario('two deletions, a resolver', [deletion, deletion, resolver], [2, 1, 1], keyedBefore),
+  deletionCleaner: scenario('a promotion, its deletion, a cleaner', [keyed, deletion, cleaner], [2, 1, 1]),
+  again: scenario('a deletion, its promotion again', [deletion, keyed, resolver], [2, 1, 1], keyedBefore),
+  forgotten: scenario('a promotion after a day, its deletion', [keyed, deletion, cleaner], [1, 1, 1], {
+    before: 'forgotten',
   }),
-  kept: scenario('a promotion that keeps for longer', [longer, expiry, resolver], [2, 1, 2], {
+  lateMark: scenario('a late marker, a promotion, its deletion', [keyed, deletion, cleaner], [2, 0, 0], {
+    before: 'forgotten',
+    hasLateMark: true,
+  }),
+  lateDeletion: scenario('wrong leases: a late deletion', [deletion, deletion, keyed], [1, 1, 1], {
+    ...keyedBefore,
+    ...wrongly,
+    passes: [DAY_MS + LEASE_MS],
+  }),
+  expiryChange: scenario('an expiry by a wrong clock, its change', [early, prolonging, cleaner], [2, 1, 1], {
     ...expired,
     leftMs: 150_000,
   }),
-  keptTwins: scenario('two of them, too late', [longer, longer, expiry], [1, 2, 1], { ...expired, leftMs: 40_000 }),
-  expiryMany: scenario('a file among many that expires', [{ ...many, ...expiring }, expiry, resolver], [1, 1, 2]),
-  wrongExpiry: scenario('wrong leases: a promotion, its expiry', [expiring, expiry, resolver], [2, 1, 1], wrongly),
-  expiryAudit: scenario('an expiry, an audit', [expiry, audit], [2, 1, 0], expired),
-  audit: scenario('a promotion with a key, its deletion, an audit', [keyed, deletion, audit], [2, 1, 0]),
-  plainAudit: scenario('a plain promotion, its deletion, an audit', [plain, deletion, audit], [2, 1, 0]),
-  promotionAudit: scenario('a promotion with a key, an audit', [keyed, audit], [2, 1, 0]),
-  deletionAudit: scenario('a deletion, an audit', [deletion, audit], [2, 1, 0], { before: 'keyed' }),
-  pages: scenario('a promotion, its deletion, an audit of pages', [audit, plain, deletion], [1, 0, 0], amidPages),
-  recording: scenario('a record, its deletion, an audit', [keyed, deletion, audit], [2, 1, 0], recording),
-  drift: scenario('a promotion, two audits, too many bytes', [plain, audit, audit], [2, 0, 0], drifted(7)),
-  negativeDrift: scenario('a promotion, two audits, too few bytes', [plain, audit, audit], [2, 0, 0], drifted(-7)),
+  lateChange: scenario('a change of an expiry just before the end', [prolonging, resolver], [1, 1, 2], {
+    ...expired,
+    leftMs: 30_000,
+    passes: [45_000],
+  }),
+  room: scenario('a deletion, a promotion into its room', [deletion, another, cleaner], [2, 1, 1], {
+    ...keyedBefore,
+    quotaBytes: 25,
+  }),
+  expiry: scenario('an expiry by two resolvers', [resolver, resolver, cleaner], [2, 1, 1], expired),
+  expiryDeletion: scenario('an expiry, a deletion', [resolver, deletion, cleaner], [2, 1, 1], expired),
+  expiryAgain: scenario('an expiry, its promotion again', [resolver, expiring, cleaner], [2, 1, 1], expired),
+  expiredTwins: scenario('two promotions of what has expired', [expiring, expiring, resolver], [1, 1, 1], expired),
+  audit: scenario('a promotion, a deletion, an audit', [audit, plain, deletion], [3, 0, 0], keyedBefore),
+  auditOfTwo: scenario('two promotions, an audit', [audit, keyed, another], [3, 0, 0]),
+  auditFaults: scenario('a promotion, an audit, a resolver', [audit, plain, resolver], [2, 1, 1], keyedBefore),
+  auditDeletion: scenario('a deletion, an audit, a cleaner', [deletion, audit, cleaner], [2, 1, 0], keyedBefore),
+  auditExpiry: scenario('a promotion of what has expired, an audit', [audit, expiring, resolver], [3, 0, 0], expired),
+  auditKept: scenario('a promotion in the place of what had expired, an audit', [audit, expiring], [3, 1, 0], {
+    before: 'buried',
+  }),
+  auditBegun: scenario('an audit, an expiry, its promotion again', [audit, resolver, expiring], [2, 0, 0], {
+    ...expired,
+    begun: 'documents.list',
+  }),
+  recording: scenario('a record, its deletion, a resolver', [keyed, deletion, resolver], [2, 1, 1], {
+    begun: 'documents.record',
+  }),
+  copying: scenario('a copy, a twin, a resolver', [keyed, keyed, resolver], [2, 1, 1], { begun: 'CopyObject' }),
+  wrongOne: scenario('wrong leases: a promotion, two resolvers', [plain, resolver, resolver], [2, 1, 2], wrongly),
+  wrongTwins: scenario('wrong leases: twins, a resolver', [keyed, keyed, resolver], [2, 1, 1], wrongly),
+  wrongDeletion: scenario('wrong leases: a promotion, its deletion', [keyed, deletion, resolver], [2, 1, 1], wrongly),
+  wrongDeletions: scenario('wrong leases: two deletions', [deletion, deletion, resolver], [2, 1, 1], {
+    ...keyedBefore,
+    ...wrongly,
+  }),
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000
-const { signal } = new AbortController()
-
 /** Brings about what stands when the scenario begins. */
-export async function prepare({ before, drift = 0, leftMs = 0 }: Scenario, world: World): Promise<void> {
-  const { stores } = world
-  if (before === 'tombstone') {
-    const dead = { ...KEYED, attemptId: '1'.repeat(22) as AttemptId }
-    await stores.documents.fence({ ...dead, sizeBytes: 10, objectKey: '', leaseExpiresAtMs: 0 }, signal)
-    stores.nowMs += DAY_MS - 30_000
-  } else if (before) {
-    for (const _ of before === 'two' ? [1, 2] : [1]) {
-      const request = { keyed, expired: expiring, two: plain, noted: plain, restored: plain }[before]
-      await world.apply({ do: 'begin', process: 0, request })
-      await world.goOn()
-    }
-    if (before === 'expired') await world.apply({ do: 'pass', ms: EXPIRES_IN_SECONDS * 1000 - leftMs })
+export async function prepare({ before, leftMs = 0, hasLateMark }: Scenario, world: World): Promise<void> {
+  if (!before) return
+  const request = before === 'expired' || before === 'buried' ? expiring : keyed
+  await world.apply({ do: 'begin', process: 0, request })
+  await world.goOn()
+  if (request === expiring) await world.apply({ do: 'pass', ms: EXPIRES_IN_SECONDS * 1000 - leftMs })
+  if (before === 'buried') {
+    await world.apply({ do: 'begin', process: 1, request: resolver })
+    await world.goOn()
   }
-  const [document] = stores.timeline.all
-  if (before === 'noted' && document) {
-    await world.apply({ do: 'begin', process: 0, request: { do: 'delete', document } })
-    await world.goOn(({ waiting }) => waiting[0]?.name === 'ledger.schedule')
+  if (before === 'forgotten') {
+    await world.apply({ do: 'begin', process: 1, request: deletion })
+    await world.goOn()
+    await world.apply({ do: 'pass', ms: DAY_MS + LEASE_MS })
   }
-  const workspace = stores.ledger.workspaces.get(WORKSPACE)
-  if (before === 'restored' && document && workspace) {
-    workspace.takings.set(document.attemptId, { ...document, leaseExpiresAtMs: stores.nowMs + LEASE_MS })
-    workspace.checkDueAtMs = stores.nowMs + LEASE_MS
-  }
+  if (hasLateMark) await world.stores.putLateMark()
   world.processes.clear()
-  if (drift !== 0) await world.apply({ do: 'drift', workspace: 0, bytes: drift })
 }

@@ -1,123 +1,207 @@
-import { checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
-import type { DocumentListing } from '../../../lib/documents/document-listing.ts'
+import diagnostics from 'node:diagnostics_channel'
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
+import type { AwsCallMessage } from '../../../lib/aws/calls/send.ts'
+import { decodeItem } from '../../../lib/aws/dynamodb/document-codec.ts'
+import { createDocumentMaintenance } from '../../../lib/aws/dynamodb/document-maintenance.ts'
+import { createDocuments } from '../../../lib/aws/dynamodb/documents.ts'
+import { createDueWork } from '../../../lib/aws/dynamodb/due-work.ts'
+import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
+import { decodeLedger } from '../../../lib/aws/dynamodb/workspace-codec.ts'
+import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { hasExpired } from '../../../lib/ledger/expiry.ts'
-import type { DocumentExpiries } from '../../../lib/ledger/ports/document-expiries.ts'
-import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
 import type { Log } from '../../../lib/logging.ts'
+import type { DocumentItem, DueEntry, Stray } from '../../../lib/ledger/ports/documents.ts'
+import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
+import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
-import { createFakeDocumentExpiries } from '../../support/fakes/document-expiries.ts'
-import { createFakeDocumentListing } from '../../support/fakes/document-listing.ts'
-import { createFakeDownloadSigner } from '../../support/fakes/download-signer.ts'
-import { createPorts, type Ports } from '../../support/ports.ts'
-import { Drifts } from './drifts.ts'
-import { Timeline } from './timeline.ts'
+import { DynamoDbFailure } from '../../support/dynamodb/failures.ts'
+import { createLimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
+import { parseOnce } from '../../support/dynamodb/parse-once.ts'
 
-export const WORKSPACES = 2
-export const FILES = 3
-export const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
-export const workspaceOf = (index: number) => `ws_${index % WORKSPACES}` as WorkspaceId
-/** Of the workspaces, in the index of expiries. */
-export const SHARDS = [...new Set([0, 1].map((index) => Number(checkShardOf(workspaceOf(index)))))]
+parseOnce()
 
-export interface Circumstances {
-  quotaBytes?: number
-  maxTakings?: number
-  /** Time passes for leases, not for processes: a promotion may go on when its lease is over. */
-  areLeasesWrong?: boolean
+export const LEASE_MS = 120_000
+export const WORKSPACE = 'ws_1' as WorkspaceId
+const [WORKSPACES_TABLE, DOCUMENTS_TABLE, SANDBOX, DOCUMENTS] = ['workspaces', 'documents', 'sandbox', 'documents']
+const key = (name: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName: name, KeyType })
+const TABLES = [
+  {
+    TableName: WORKSPACES_TABLE,
+    KeySchema: [key('workspace_id', 'HASH')],
+    AttributeDefinitions: [{ AttributeName: 'workspace_id', AttributeType: 'S' }],
+    BillingMode: 'PAY_PER_REQUEST',
+  },
+  {
+    TableName: DOCUMENTS_TABLE,
+    KeySchema: [key('workspace_id', 'HASH'), key('document_id', 'RANGE')],
+    AttributeDefinitions: ['workspace_id', 'document_id'].map((AttributeName) => ({
+      AttributeName,
+      AttributeType: 'S',
+    })),
+    BillingMode: 'PAY_PER_REQUEST',
+  },
+]
+const UNLIMITED = { writeUnitsPerSecond: 1e9, readUnitsPerSecond: 1e9, burstSeconds: 1 }
+const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
+
+/** A command of the SDK, as an adapter sends it. */
+export interface Sent {
+  name: string
+  input: Record<string, unknown>
+  operation: string
 }
+
+/** Where the clients of the SDK stand: handles each command, when it is its turn. */
+export type Transport = (sent: Sent, command: object, apply: () => Promise<unknown>) => Promise<unknown>
+
+/** The names of commands, by port and method. */
+const names = new WeakMap<object, string>()
+diagnostics.subscribe('container-file-promotion:aws-call', (message) => {
+  const { name, command } = message as AwsCallMessage
+  names.set(command, name)
+})
 
 /** What all processes share: the stores, in memory, and one clock. */
 export class Stores {
-  readonly ledger: Ports['ledger']
-  readonly reservations: Ports['reservations']
-  readonly documents: Ports['documents']
-  readonly objects: Ports['objects']
-  readonly #deps: Ports['deps']
-  readonly timeline = new Timeline()
-  readonly drifts: Drifts
-  readonly maxTakings: number
-  readonly areLeasesWrong: boolean
   nowMs = 1_800_000_000_000
-  wasClockWrong = false
-  wasSetBack = false
-  /** The latest time of all processes that delete what has expired, by the clock of each. */
-  expiredByMs = 0
-  #content = 0
+  /** By key: the size of a document's object. */
+  readonly objects = new Map<string, number>()
+  /** By key: the size and ETag of a container's file. */
+  readonly files = new Map<string, { sizeBytes: number; etag: string }>()
+  readonly #table: ReturnType<typeof createLimitedDynamoDb>
 
-  constructor({ quotaBytes = 100, maxTakings = Number.POSITIVE_INFINITY, areLeasesWrong = false }: Circumstances) {
-    const ports = createPorts({ defaultQuotaBytes: quotaBytes, maxTakings, clock: this })
-    ;({
-      ledger: this.ledger,
-      reservations: this.reservations,
-      documents: this.documents,
-      objects: this.objects,
-    } = ports)
-    this.#deps = ports.deps
-    this.maxTakings = maxTakings
-    this.areLeasesWrong = areLeasesWrong
-    this.drifts = new Drifts(this.ledger)
-    for (let workspace = 0; workspace < WORKSPACES; workspace++) {
-      for (let file = 0; file < FILES; file++) this.overwrite(workspace, file, 10 * (file + 1))
-    }
+  private constructor() {
+    this.#table = createLimitedDynamoDb({ now: () => this.nowMs, staleMs: 0, limits: UNLIMITED })
   }
 
-  /** Puts a file into a container. */
-  overwrite(workspace: number, file: number, sizeBytes: number): void {
-    const key = `sandboxes/${workspaceOf(workspace)}/sess_1/file-${file}`
-    this.objects.sandbox.set(key, { bytes: Buffer.alloc(sizeBytes, this.#content++), contentType: 'text/plain' })
+  static async create(): Promise<Stores> {
+    const stores = new Stores()
+    for (const table of TABLES) await stores.#table.execute('CreateTable', table)
+    return stores
   }
 
-  /** To be called after each change. */
-  observe(): void {
-    this.timeline.observe(this.documents.documents, this.nowMs)
+  /** The items of Documents as they are now, in the order of their keys. */
+  items(): (DocumentItem | Stray)[] {
+    const all = this.#table.snapshot().of(DOCUMENTS_TABLE).list({}, this.nowMs)
+    return all.flatMap((attributes) => decodeItem(attributes, 0) ?? [])
   }
 
-  documentsOf(workspaceId: WorkspaceId): WorkspaceDocument[] {
-    return [...this.documents.documents.values()].filter((document) => document.workspaceId === workspaceId)
-  }
-
-  /** The service's ports, for a process that stops at each of their calls, or for none. */
-  dependencies(gate: <Store extends object>(store: Store, name: string) => Store = (store) => store, aheadMs = 0) {
-    const ledger = gate(this.ledger, 'ledger')
-    const objects = gate(this.objects, 'objects')
-    const now = () => this.nowMs + aheadMs
-    const { timeline, documents: records } = this
-    const { setExpiry } = createFakeDocumentExpiries(records, now)
-    // The adapter asks the clock when it sends, not when the write arrives.
-    const sent = gate({ setExpiry: createFakeDocumentExpiries(records, () => 0).setExpiry }, 'expiries')
-    /** An index whose entries are behind, each by so many moments. */
-    const behind = (lagOf: (documentId: string) => number) => ({
-      tombstones: records.tombstones,
-      get documents() {
-        return timeline.asIndexed(lagOf)
-      },
+  /** The index of due work, without a delay. */
+  entries(): DueEntry[] {
+    const all = this.#table.snapshot().of(DOCUMENTS_TABLE).list({}, this.nowMs)
+    return all.flatMap(({ due_shard, due_at, document_id }) => {
+      if (due_shard === undefined || due_at === undefined) return []
+      return [{ workspaceId: WORKSPACE, itemId: String(document_id?.S), dueAtMs: Number(due_at.N) }]
     })
-    const expiriesBehind = (lag = 0): DocumentExpiries => {
-      const index = behind(() => lag)
-      return {
-        ...gate(createFakeDocumentExpiries(index, now), 'expiries'),
-        setExpiry: async (read, ...to) => !hasExpired(read, now()) && sent.setExpiry(read, ...to),
-      }
-    }
+  }
+
+  ledger(): WorkspaceLedger | undefined {
+    const [attributes] = this.#table.snapshot().of(WORKSPACES_TABLE).list({}, this.nowMs)
+    return attributes && decodeLedger(attributes)
+  }
+
+  /** All that is stored, as text. */
+  text(): string {
+    const { of } = this.#table.snapshot()
+    const stored = [WORKSPACES_TABLE, DOCUMENTS_TABLE].map((table) => of(table).list({}, this.nowMs))
+    return JSON.stringify([stored, [...this.objects], this.nowMs])
+  }
+
+  /** Puts the marker of another release of the first document into the ledger. */
+  async putLateMark(): Promise<void> {
+    const [item] = this.#table.snapshot().of(DOCUMENTS_TABLE).list({}, this.nowMs)
+    const marker = { n: { N: '7' }, l: { N: String(this.nowMs + LEASE_MS) }, d: item?.document_id, a: item?.attempt_id }
+    await this.#table.execute('UpdateItem', {
+      TableName: WORKSPACES_TABLE,
+      Key: { workspace_id: { S: WORKSPACE } },
+      UpdateExpression: 'SET releases.#late = :marker',
+      ExpressionAttributeNames: { '#late': '2'.repeat(22) },
+      ExpressionAttributeValues: { ':marker': { M: marker } },
+    })
+  }
+
+  /** The service's ports for a process, whose commands go through its transport. */
+  dependencies(transport: Transport, { quotaBytes = 100, aheadMs = 0 } = {}) {
+    const now = () => this.nowMs + aheadMs
+    const client = (apply: (operation: string, input: Record<string, unknown>) => Promise<unknown>) =>
+      ({
+        send: (command: { input: Record<string, unknown>; constructor: { name: string } }) => {
+          const operation = command.constructor.name.replace(/Command$/, '')
+          const name = names.get(command) ?? operation
+          // Pages of one item: what is read later may have changed since.
+          const input = name === 'documents.list' ? { ...command.input, Limit: 1 } : command.input
+          return transport({ name, operation, input }, command, () =>
+            apply(operation, input),
+          )
+        },
+      }) as never
+    const dynamoDb = client((operation, input) => this.#execute(operation, input))
+    const s3 = client(async (operation, input) => this.#s3(operation, input as never))
+    const documents = { client: dynamoDb, tableName: DOCUMENTS_TABLE, leaseMs: LEASE_MS, now }
     return {
-      ...this.#deps,
-      quota: ledger,
-      workspaces: ledger,
-      reservations: gate(this.reservations, 'reservations'),
-      admission: createAdmission({ now: () => this.nowMs }),
-      documents: gate(this.documents, 'documents'),
-      objects,
-      documentObjects: objects,
-      downloads: createFakeDownloadSigner(),
-      listingBehind: (lagOf: (documentId: string) => number): DocumentListing =>
-        gate(createFakeDocumentListing(behind(lagOf), now), 'listing'),
-      expiries: expiriesBehind(),
-      expiriesBehind,
-      administration: gate({ setExpiry }, 'expiries'),
-      maxFileBytes: 1000,
+      documents: { ...createDocuments(documents), ...createDocumentMaintenance(documents) },
+      dueWork: createDueWork(documents),
+      ledger: createLedger({ client: dynamoDb, tableName: WORKSPACES_TABLE, defaultQuotaBytes: quotaBytes, now }),
+      objects: createObjectStore({
+        client: s3,
+        sandboxBucket: SANDBOX,
+        documentsBucket: DOCUMENTS,
+        multipartThresholdBytes: 1e9,
+        multipartPartBytes: 1e9,
+      } as never),
+      objectKeys: createObjectKeys({
+        sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
+        document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
+      }),
+      admission: createAdmission({ now, random: () => 1 }),
+      leaseMs: LEASE_MS,
+      maxFileBytes: 1e9,
+      defaultQuotaBytes: quotaBytes,
       now,
       log: SILENT,
+    }
+  }
+
+  async #execute(operation: string, input: Record<string, unknown>): Promise<unknown> {
+    try {
+      return await this.#table.execute(operation, JSON.parse(JSON.stringify(input)))
+    } catch (error) {
+      if (!(error instanceof DynamoDbFailure) || !error.is('ConditionalCheckFailedException')) throw error
+      throw new ConditionalCheckFailedException({
+        message: error.message,
+        $metadata: { httpStatusCode: 400 },
+        Item: error.body.Item as never,
+      })
+    }
+  }
+
+  #s3(
+    operation: string,
+    input: { Key: string; CopySource?: string; IfNoneMatch?: string; CopySourceIfMatch?: string },
+  ) {
+    const failure = (httpStatusCode: number, name: string) =>
+      Object.assign(new Error(name), { name, $metadata: { httpStatusCode } })
+    switch (operation) {
+      case 'CopyObject': {
+        const source = this.files.get(String(input.CopySource).split('/').slice(1).join('/'))
+        if (source?.etag !== input.CopySourceIfMatch) throw failure(412, 'PreconditionFailed')
+        if (this.objects.has(input.Key)) throw failure(412, 'PreconditionFailed')
+        this.objects.set(input.Key, source?.sizeBytes ?? 0)
+        return { CopyObjectResult: { ETag: source?.etag } }
+      }
+      case 'HeadObject': {
+        const file = this.files.get(input.Key)
+        const sizeBytes = file?.sizeBytes ?? this.objects.get(input.Key)
+        if (sizeBytes === undefined) throw failure(404, 'NotFound')
+        return { ContentLength: sizeBytes, ETag: file?.etag ?? '"x"', ContentType: 'text/plain', LastModified: new Date(0) }
+      }
+      case 'DeleteObject':
+        this.objects.delete(input.Key)
+        return {}
+      case 'ListMultipartUploads':
+        return { Uploads: [] }
+      default:
+        throw new Error(`the stand-in of S3 has no ${operation}`)
     }
   }
 }

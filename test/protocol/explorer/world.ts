@@ -1,13 +1,11 @@
-import { audit } from '../../../lib/audit/audit.ts'
-import type { Finding } from '../../../lib/audit/findings.ts'
+import { ServiceError } from '../../../lib/errors.ts'
 import { hasExpired } from '../../../lib/ledger/expiry.ts'
-import type { Attempt } from '../../../lib/ledger/ports/reservations.ts'
-import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
-import { LEASE_MS } from '../../support/ports.ts'
+import { cleanMarkers } from '../../../lib/ledger/clean-markers.ts'
+import type { DueEntry, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { type Call, FATES, type Fate, Process } from './process.ts'
 import { expectEqual, Promises } from './promises.ts'
-import { handle, type Request } from './requests.ts'
-import { type Circumstances, Stores, workspaceOf } from './stores.ts'
+import { etagOf, handle, type Request, sizeOf } from './requests.ts'
+import { LEASE_MS, Stores, WORKSPACE } from './stores.ts'
 
 /** What may happen next. */
 export type Move =
@@ -16,31 +14,42 @@ export type Move =
   /** All that was sent late. */
   | { do: 'arrive' }
   | { do: 'pass'; ms: number }
-  | { do: 'overwrite'; workspace: number; file: number; sizeBytes: number }
-  | { do: 'quota'; workspace: number; quotaBytes: number }
-  /** Somebody changes the used bytes behind the service's back. */
-  | { do: 'drift'; workspace: number; bytes: number }
+
+export interface Circumstances {
+  quotaBytes?: number
+  /** Time passes for leases, not for processes: whatever they send arrives at any later time. */
+  areLeasesWrong?: boolean
+}
 
 const FUNCTION_TIMEOUT_MS = 28_000
 const LATE_COPY_MS = 900_000
-const HOUR_MS = 3_600_000
-export const READS = /find|read|list|next|usage|has|due/i
-const OPENS = /take|ledger\.mark$|\.reserve$|reservations\.claim|record|copy|setQuota|setExpiry/
+export const READS = /find|read|list|head/i
+const OPENS = /\.(begin|take|mark)$|setExpiry|CopyObject/
+const FILES = 3
 const { signal } = new AbortController()
 
 /** The code under test on stores in memory, moved on one step at a time: who chooses the steps is somebody else. */
 export class World {
   readonly stores: Stores
+  readonly #circumstances: Circumstances
   readonly processes = new Map<number, Process>()
   /** What was sent, and has not arrived. */
   readonly late: (Call & { sentAtMs: number; dueAtMs: number })[] = []
   /** All that has happened, one line for each move. */
   readonly story: string[] = []
-  readonly #promises: Promises
+  readonly promises: Promises
 
-  constructor(circumstances: Circumstances = {}) {
-    this.stores = new Stores(circumstances)
-    this.#promises = new Promises(this.stores)
+  private constructor(stores: Stores, circumstances: Circumstances) {
+    this.stores = stores
+    this.#circumstances = circumstances
+    this.promises = new Promises(stores)
+    for (let file = 0; file < FILES; file++) {
+      stores.files.set(`sandboxes/${WORKSPACE}/sess_1/file-${file}`, { sizeBytes: sizeOf(file), etag: etagOf(file) })
+    }
+  }
+
+  static async create(circumstances: Circumstances = {}): Promise<World> {
+    return new World(await Stores.create(), circumstances)
   }
 
   /** Those that have not ended. */
@@ -48,7 +57,7 @@ export class World {
     return [...this.processes.values()].filter((process) => process.isRunning)
   }
 
-  /** All processes that do not wait for their next call to be decided have ended when it is done. */
+  /** When it is done, all processes have ended or wait for their next call to be decided. */
   async apply(move: Move): Promise<void> {
     const process = 'process' in move ? this.processes.get(move.process) : undefined
     this.#tell(move, process)
@@ -58,10 +67,9 @@ export class World {
         break
       case 'call': {
         const call = process?.waiting[move.call] as Call
-        process?.decide(call, move.fate)
-        // The lease of a caller's process began with it; the resolver takes new ones.
         const dueAtMs = process?.isForCaller ? process.beganAtMs + LEASE_MS : Number.POSITIVE_INFINITY
         if ('later' in FATES[move.fate]) this.late.push({ ...call, sentAtMs: this.stores.nowMs, dueAtMs })
+        await process?.decide(call, move.fate)
         break
       }
       case 'arrive':
@@ -69,56 +77,50 @@ export class World {
         break
       case 'pass':
         await this.#pass(move.ms)
-        break
-      case 'overwrite':
-        this.stores.overwrite(move.workspace, move.file, move.sizeBytes)
-        break
-      case 'quota':
-        await this.#setQuota(move.workspace, move.quotaBytes)
-        break
-      case 'drift':
-        this.stores.drifts.plant(workspaceOf(move.workspace), move.bytes)
     }
-    this.stores.observe()
     await this.#settle()
+    this.promises.observe()
   }
 
   #begin(request: Request, at: number): void {
-    const aheadMs = ('aheadMs' in request && request.aheadMs) || 0
-    const process = new Process(at, request, this.stores, aheadMs)
-    this.stores.wasClockWrong ||= aheadMs !== 0
-    if (request.do === 'delete') this.#promises.mayGo.add(request.document.documentId)
+    const process = new Process(at, this.#completed(request), this.stores.nowMs)
     this.processes.set(at, process)
-    const deps = this.stores.dependencies((...store) => process.gate(...store), aheadMs)
-    void process.start(handle(request, deps, this.stores.drifts))
+    this.promises.begin(process.request)
+    const { aheadMs = 0 } = request as { aheadMs?: number }
+    const deps = this.stores.dependencies(process.transport, { ...this.#circumstances, aheadMs })
+    void process.start(handle(process.request, deps))
   }
 
-  async #setQuota(workspace: number, quotaBytes: number): Promise<void> {
-    const { ledger } = this.stores
-    const shownBytes = (await ledger.usage(workspaceOf(workspace), signal))?.quotaBytes ?? 0
-    const set = await ledger.setQuota(workspaceOf(workspace), { shownBytes, toBytes: quotaBytes }, signal)
-    if (set && quotaBytes < shownBytes) this.#promises.mayExceed.add(workspaceOf(workspace))
+  /** What depends on the moment at which it begins. */
+  #completed(request: Request): Request {
+    if (request.do === 'resolve') return { ...request, entries: this.due(request.aheadMs) }
+    if (request.do !== 'delete' && request.do !== 'change_expiry') return request
+    const found = this.stores.items().filter(({ state }) => state !== 'pending' && state !== 'stray')
+    return { ...request, of: found.at(-1) as WorkspaceDocument }
+  }
+
+  /** The index of due work, oldest first. */
+  due(aheadMs = 0): DueEntry[] {
+    const entries = this.stores.entries().filter(({ dueAtMs }) => dueAtMs <= this.stores.nowMs + aheadMs)
+    return entries.toSorted((one, other) => one.dueAtMs - other.dueAtMs)
   }
 
   /** What a process sends to DynamoDB arrives within its lease, what it sends to S3 within a quarter of an hour, or never. */
   async #pass(ms: number): Promise<void> {
     const { stores } = this
-    if (!stores.areLeasesWrong) {
+    const areRight = !this.#circumstances.areLeasesWrong
+    if (areRight) {
       await this.#deliver(({ name, sentAtMs, dueAtMs }) =>
-        name.startsWith('objects.')
+        /CopyObject|DeleteObject/.test(name)
           ? sentAtMs + LATE_COPY_MS <= stores.nowMs + ms
           : ms >= LEASE_MS / 2 || dueAtMs <= stores.nowMs + ms,
       )
     }
     stores.nowMs += ms
-    stores.wasSetBack ||= ms < 0
-    for (const process of this.running) process.pass(stores)
-    if (stores.areLeasesWrong) return
+    if (!areRight) return
     for (const process of this.running) {
-      // The administration's deletions have no time limit; one that sleeps for longer than its lease makes the lease wrong.
-      const isInLease = process.request.do === 'delete' || process.request.do === 'expire'
-      const mostMs = process.isForCaller ? FUNCTION_TIMEOUT_MS : isInLease ? LEASE_MS : undefined
-      if (mostMs !== undefined && stores.nowMs - process.beganAtMs >= mostMs) process.isKilled = true
+      const mostMs = process.isForCaller ? FUNCTION_TIMEOUT_MS : LEASE_MS
+      if (stores.nowMs - process.beganAtMs >= mostMs) process.isKilled = true
     }
   }
 
@@ -127,7 +129,7 @@ export class World {
     this.late.push(...late.filter((call) => !isDue(call)))
     for (const { apply } of late.filter(isDue)) {
       await apply().catch(() => {})
-      this.stores.observe()
+      this.promises.observe()
     }
   }
 
@@ -139,74 +141,52 @@ export class World {
     throw new Error('a process neither calls a store nor ends')
   }
 
-  isPossible(process: Process, call: Call, fate: Fate): boolean {
-    if (!('later' in FATES[fate])) return true
-    // Nothing that is sent after the lease arrives late.
-    const subjects = [...process.calls, call].map(({ args }) => args[0] as Partial<Attempt> | undefined)
-    const lease = subjects.findLast((subject) => subject?.leaseExpiresAtMs !== undefined)?.leaseExpiresAtMs
-    if (READS.test(call.name) || (lease !== undefined && lease <= this.stores.nowMs)) return false
+  isPossible(call: Call, fate: Fate): boolean {
     // What opens is sent once.
-    return fate === 'late' || !OPENS.test(call.name)
+    return !(fate === 'repeated' || fate === 'again') || !OPENS.test(call.name)
   }
 
-  /** Lets all processes go on undisturbed, to their ends. @param isThere ends it before a process's call */
-  async goOn(isThere: (process: Process) => boolean = () => false): Promise<void> {
-    for (let rounds = 0; rounds < 1000; rounds++) {
-      for (const process of this.running) {
-        if (isThere(process)) return
-        await this.apply({ do: 'call', process: process.index, call: 0, fate: 'ok' })
-        this.check()
-      }
-      if (this.running.length === 0) return
+  /** Lets all processes go on to their ends. */
+  async goOn(isEnough: (process: Process) => boolean = () => false): Promise<void> {
+    for (let moves = 0; moves < 10_000; moves++) {
+      const [process] = this.running
+      if (process === undefined || isEnough(process)) return
+      const [index] = [...this.processes].find(([, each]) => each === process) ?? [0]
+      await this.apply({ do: 'call', process: index, call: 0, fate: 'ok' })
     }
     throw new Error('a process does not come to an end')
   }
 
-  /** What is true at every moment. @throws Error */
+  /** @throws Error */
   check(): void {
-    this.#promises.check(this.processes.values())
+    this.promises.check(this.processes.values())
   }
 
-  /** Lets everything come to rest, undisturbed. @throws Error when something is left over or counted wrongly */
+  /** Lets everything come to rest, undisturbed. @throws Error when something is left over */
   async rest(): Promise<void> {
     await this.apply({ do: 'arrive' })
     await this.goOn()
-    // One run resolves and leaves notes; the next looks after these; the last takes the workspace out of the index.
-    for (const run of [1, 2, 3]) {
-      // What expires after the first is not overdue until the last.
-      this.stores.nowMs += run === 1 ? HOUR_MS : HOUR_MS / 3
-      await resolveDueWorkspaces({ maxResolutions: 1000 }, this.stores.dependencies(), signal)
-      this.stores.observe()
-      if (run === 1) await this.#expire()
+    for (let run = 0; run < 3; run++) {
+      this.stores.nowMs += 1000 * 1000
+      await this.apply({ do: 'begin', process: 100 + run, request: { do: 'resolve' } })
+      await this.goOn()
       this.check()
-      if (run === 2) continue
-      const drifts = this.stores.drifts.found()
-      const found = (await this.#audit(true)).filter((finding) => !this.#mayRemain(finding))
-      expectEqual(found, drifts, `the audit finds what was planted after run ${run} of the resolver`)
     }
-    expectEqual(await this.#audit(false), [], 'the audit finds nothing more')
-    this.#promises.checkRest()
-  }
-
-  /** Whatever became of others, one undisturbed process deletes all that has expired. */
-  async #expire(): Promise<void> {
-    await this.apply({ do: 'begin', process: this.processes.size, request: { do: 'expire' } })
-    await this.goOn()
-    const left = [...this.stores.documents.documents.values()].filter((each) => hasExpired(each, this.stores.nowMs))
-    expectEqual(left, [], 'what has expired is gone')
-  }
-
-  /** If a lease is wrong, an object without a document can remain, or a deletion that nobody is due to finish. */
-  #mayRemain({ kind, isRepaired }: Finding): boolean {
-    const { areLeasesWrong, wasClockWrong } = this.stores
-    return (areLeasesWrong || wasClockWrong) && isRepaired && /^(old_leftover|object_without_document)$/.test(kind)
-  }
-
-  async #audit(repair: boolean): Promise<Finding[]> {
-    const findings: Finding[] = []
-    const onFinding = (finding: Finding) => findings.push(finding)
-    await audit({ repair, deleteLostDocuments: repair, onFinding }, this.stores.dependencies(), signal)
-    return findings
+    const mayStay = this.#circumstances.areLeasesWrong === true
+    this.promises.checkResolved({ mayStay })
+    const ledger = this.stores.ledger()
+    const deps = this.stores.dependencies((_, __, apply) => apply(), this.#circumstances)
+    if (ledger) await cleanMarkers(ledger, deps, signal)
+    this.promises.observe()
+    this.check()
+    this.promises.checkClean()
+    const expired = this.stores.items().filter((item) => item.state === 'ready' && hasExpired(item, this.stores.nowMs))
+    expectEqual(expired, [], 'what has expired is gone')
+    for (const { outcome, name } of this.processes.values()) {
+      if (outcome && 'error' in outcome && !(outcome.error instanceof ServiceError)) {
+        throw new Error(`${name}: ${outcome.error}`, { cause: outcome.error })
+      }
+    }
   }
 
   #tell({ do: what, ...details }: Move, process: Process | undefined): void {

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import type { ListedDocument } from '../../documents/document-listing.ts'
+import type { DocumentId, WorkspaceId } from '../../ids.ts'
+import { UnreadableItemError } from '../../ledger/ports/unreadable-item.ts'
+import type {
+  Attempt,
+  DeletedDocument,
+  DocumentItem,
+  DueKind,
+  PendingDocument,
+  Stray,
+  WorkspaceDocument,
+} from '../../ledger/ports/documents.ts'
+import { type Attributes, type Codec, decode, encode, nameOf, partOf } from './codec.ts'
+
+const KEPT = { isKept: true } as const
+const LISTED = { isListed: true } as const
+const BOTH = { ...KEPT, ...LISTED } as const
+const OPTIONAL = { isOptional: true } as const
+
+/** A document's attributes. Its place in the index of lists, `listed_at`, and its shard of due work follow from them. */
+export const READY = {
+  workspace_id: { member: 'workspaceId', kind: 'string', ...KEPT },
+  document_id: { member: 'documentId', kind: 'string', ...BOTH },
+  item_state: { member: 'state', kind: 'string' },
+  attempt_id: { member: 'attemptId', kind: 'string', ...KEPT },
+  object_key: { member: 'objectKey', kind: 'string', ...KEPT },
+  size_bytes: { member: 'sizeBytes', kind: 'number', ...BOTH },
+  counted_from: { member: 'countedFrom', kind: 'number', ...KEPT },
+  created_at: { member: 'createdAt', kind: 'date', ...BOTH },
+  filename: { member: 'filename', kind: 'string', ...LISTED },
+  mime_type: { member: 'mimeType', kind: 'string', ...LISTED },
+  due_at: { member: 'expiresAt', kind: 'ms', ...OPTIONAL, ...LISTED },
+  container_id: { member: 'containerId', kind: 'string', ...LISTED },
+  content_encoding: { member: 'contentEncoding', kind: 'string', ...OPTIONAL },
+  source_etag: { member: 'sourceEtag', kind: 'string' },
+  sha256: { member: 'sha256', kind: 'string', ...OPTIONAL },
+  created_by: { member: 'createdBy', kind: 'string' },
+} as const satisfies Codec<WorkspaceDocument>
+
+const DELETED: Codec<DeletedDocument> = {
+  ...(partOf<WorkspaceDocument>(READY, 'isKept') as object),
+  item_state: { member: 'state', kind: 'string' },
+  due_at: { member: 'dueAtMs', kind: 'number', ...OPTIONAL },
+  is_expired: { member: 'isExpired', kind: 'true', ...OPTIONAL },
+  released_by: { member: 'releasedBy', kind: 'string', ...OPTIONAL },
+  marked_in: { member: 'markedIn', kind: 'number', ...OPTIONAL },
+}
+
+const DUE: Codec<PendingDocument | Stray> = {
+  workspace_id: { member: 'workspaceId', kind: 'string' },
+  item_state: { member: 'state', kind: 'string' },
+  attempt_id: { member: 'attemptId', kind: 'string' },
+  object_key: { member: 'objectKey', kind: 'string' },
+  due_at: { member: 'dueAtMs', kind: 'number' },
+}
+
+export const documentKey = ({ workspaceId, documentId }: Pick<Attempt, 'workspaceId' | 'documentId'>) => ({
+  workspace_id: workspaceId,
+  document_id: documentId as string,
+})
+
+/** Beside a document's item, and behind it: where the attempt's object comes in S3's list. */
+export const besideKey = ({ workspaceId, documentId, attemptId }: Attempt) => ({
+  workspace_id: workspaceId,
+  document_id: `${documentId}/${attemptId}`,
+})
+
+const LISTED_ATTRIBUTES = partOf<WorkspaceDocument>(READY, 'isListed') as Codec<ListedDocument>
+/** What the entries of lists have, for a projection. */
+export const LIST_PROJECTION = Object.keys(LISTED_ATTRIBUTES).join(', ')
+
+/** Attributes that only a document has: deleting it removes them. */
+export const NOT_KEPT = [...Object.keys(READY).filter((name) => !(name in DELETED)), 'listed_at']
+
+export const encodeReady = (document: WorkspaceDocument) => ({
+  ...encode<WorkspaceDocument>(READY, document),
+  listed_at: listedAt(document),
+  due_shard: document.expiresAt && dueShardOf('expiry', document.workspaceId),
+})
+
+/** Without its keys. */
+export const encodeDue = ({ state, attemptId, objectKey, dueAtMs, documentId }: PendingDocument | Stray) => ({
+  item_state: state,
+  attempt_id: attemptId,
+  object_key: objectKey,
+  due_at: dueAtMs,
+  due_shard: dueShardOf('work', documentId),
+})
+
+export const encodeTombstone = (tombstone: DeletedDocument) => ({
+  ...encode(DELETED, tombstone),
+  ...besideKey(tombstone),
+})
+
+/** @returns undefined for a tombstone that is no longer remembered @throws UnreadableItemError */
+export function decodeItem(attributes: Attributes, nowMs: number): DocumentItem | Stray | undefined {
+  const state = attributes.item_state?.S as (DocumentItem | Stray)['state'] | undefined
+  // The key of what stands beside a document has the attempt, too.
+  const documentId = attributes.document_id?.S?.split('/')[0] as DocumentId
+  switch (state) {
+    case 'ready':
+      return decode<WorkspaceDocument>(READY, attributes)
+    case 'pending':
+    case 'stray':
+      return { ...decode(DUE, attributes), documentId } as PendingDocument | Stray
+    case 'deleting':
+    case 'gone': {
+      const isForgotten = Number(attributes.ttl_at?.N) * 1000 <= nowMs
+      return isForgotten ? undefined : { ...decode(DELETED, attributes), documentId }
+    }
+    default:
+      throw new UnreadableItemError(`${nameOf(attributes)} cannot be read: item_state is ${state ?? 'missing'}`)
+  }
+}
+
+/** @throws UnreadableItemError */
+export const decodeListed = (attributes: Attributes) => decode<ListedDocument>(LISTED_ATTRIBUTES, attributes)
+
+/** The order of creation as text: the moment in ISO 8601, then the id to break ties. It never changes. */
+export const listedAt = ({ createdAt, documentId }: Pick<WorkspaceDocument, 'createdAt' | 'documentId'>) =>
+  `${createdAt.toISOString()} ${documentId}`
+
+/** May grow, but never shrink: entries stay in their shard. resolve-due-work.yml gives each shard to a run. */
+export const DUE_SHARDS: readonly number[] = Array.from({ length: 16 }, (_, shard) => shard)
+
+export const dueShard = (kind: DueKind, shard: number) => `${kind} ${shard}`
+
+/**
+ * Spreads the index of due work: attempts and deletions by their documents, as one busy workspace would fill a shard;
+ * expiries by their workspaces, so that the next one of a workspace is found.
+ */
+export function dueShardOf(kind: DueKind, id: DocumentId | WorkspaceId): string {
+  return dueShard(kind, (createHash('sha256').update(id).digest()[0] ?? 0) % DUE_SHARDS.length)
+}

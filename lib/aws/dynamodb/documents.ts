@@ -1,0 +1,186 @@
+import { QueryCommand } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { DocumentId, ReleaseId } from '../../ids.ts'
+import type { Attempt, DocumentItem, Documents } from '../../ledger/ports/documents.ts'
+import { CLOSING, SENT_ONCE, send } from '../calls/send.ts'
+import type { Attributes } from './codec.ts'
+import {
+  besideKey,
+  decodeItem,
+  documentKey,
+  dueShardOf,
+  encodeDue,
+  encodeReady,
+  encodeTombstone,
+  NOT_KEPT,
+} from './document-codec.ts'
+import { asRead, openTable, setting, type TableSettings, type Update } from './table.ts'
+
+/** Index of the Documents table by due_shard and due_at. Contains only what expires, or may be left by a dead process. */
+export const DUE_INDEX = 'due'
+
+const IS_FREE = 'attribute_not_exists(document_id)'
+const IS_OWN = 'attempt_id = :attempt_id'
+const IN_STATE = `item_state = :state AND ${IS_OWN}`
+/** DynamoDB's TTL removes the tombstone some time later. */
+const IS_FORGOTTEN = '(item_state = :gone AND ttl_at <= :now)'
+const HAS_EXPIRED = '(item_state = :gone AND is_expired = :true AND attempt_id = :over)'
+const IS_KEPT_FOR_EVER = 'attribute_not_exists(due_at)'
+export const TOMBSTONE_SECONDS = 24 * 60 * 60
+/** Of a shard, for the next expiry in one workspace. */
+const MOST_READ = 200
+
+export function createDocuments(settings: TableSettings & { leaseMs: number; now(): number }): Documents {
+  const { client, tableName: TableName, leaseMs, now } = settings
+  const table = openTable(settings)
+  const decoded = (item: Attributes | undefined) => item && (decodeItem(item, now()) as DocumentItem | undefined)
+  const stateOf = ({ attemptId }: Pick<Attempt, 'attemptId'>, state: string) => ({
+    ':state': state,
+    ':attempt_id': attemptId,
+  })
+  const ttlAt = () => Math.ceil(now() / 1000) + TOMBSTONE_SECONDS
+
+  return {
+    async find(document, signal) {
+      return decoded(await table.get(documentKey(document), { name: 'documents.find', signal }))
+    },
+
+    async findAll(workspaceId, documentIds, signal) {
+      const keys = documentIds.map((documentId: DocumentId) => documentKey({ workspaceId, documentId }))
+      const items = await table.getAll(keys, { name: 'documents.findAll', signal })
+      return items.map(decoded).filter((item) => item !== undefined)
+    },
+
+    async begin(pending, over, signal) {
+      const condition = {
+        ConditionExpression: `${IS_FREE} OR ${IS_FORGOTTEN}${over ? ` OR ${HAS_EXPIRED}` : ''}`,
+        values: {
+          ':gone': 'gone',
+          ':now': Math.floor(now() / 1000),
+          ...(over && { ':over': over.attemptId, ':true': true }),
+        },
+      }
+      const options = { name: 'documents.begin', signal, ...SENT_ONCE }
+      const { applied, item } = await table.put({ ...documentKey(pending), ...encodeDue(pending) }, options, condition)
+      return applied ? undefined : decoded(item)
+    },
+
+    async record(document, signal) {
+      const condition = { ConditionExpression: IN_STATE, values: stateOf(document, 'pending') }
+      const options = { name: 'documents.record', signal, ...CLOSING }
+      const { applied, item } = await table.put(encodeReady(document), options, condition)
+      // A repetition finds what became of the document.
+      return applied || isRecorded(document, item)
+    },
+
+    async fence(attempt, signal) {
+      const condition = { ConditionExpression: IN_STATE, values: stateOf(attempt, 'pending') }
+      const options = { name: 'documents.fence', signal, ...CLOSING }
+      const { applied, item } = await table.remove(documentKey(attempt), condition, options)
+      return !applied && isRecorded(attempt, item)
+    },
+
+    async delete(document, { ifExpiredByMs, unlessExpiredByMs, dueAtMs }, signal) {
+      const isExpired = ifExpiredByMs !== undefined
+      const due = { due_at: dueAtMs, due_shard: dueShardOf('work', document.documentId) }
+      const { values, UpdateExpression, ExpressionAttributeNames } = setting({
+        item_state: 'deleting',
+        // What has expired stays where it is in the index.
+        ...(isExpired ? { is_expired: true } : due),
+        ...Object.fromEntries(NOT_KEPT.map((name) => [name, undefined])),
+      })
+      const hasExpired = isExpired ? ' AND due_at <= :expired_by' : ''
+      const isUnexpired = unlessExpiredByMs === undefined ? '' : ` AND (${IS_KEPT_FOR_EVER} OR due_at > :expired_by)`
+      const change = {
+        UpdateExpression,
+        ExpressionAttributeNames,
+        ConditionExpression: `${IN_STATE}${hasExpired}${isUnexpired}`,
+        values: { ...values, ...stateOf(document, 'ready'), ':expired_by': ifExpiredByMs ?? unlessExpiredByMs },
+        ReturnValues: 'ALL_NEW',
+      } as const
+      const { item } = await update(document, change, 'delete', signal)
+      return decoded(item)
+    },
+
+    async handOver(document, { releaseId, markedIn }, signal) {
+      const change = {
+        UpdateExpression: 'SET released_by = :release_id, marked_in = :version',
+        ConditionExpression: `${IN_STATE} AND attribute_not_exists(released_by)`,
+        values: { ...stateOf(document, 'deleting'), ':release_id': releaseId, ':version': markedIn },
+      }
+      const { applied, item } = await update(document, change, 'handOver', signal)
+      if (applied) return releaseId
+      const isSame = item?.item_state?.S === 'deleting' && item.attempt_id?.S === document.attemptId
+      return isSame ? (item.released_by?.S as ReleaseId | undefined) : undefined
+    },
+
+    async bury(document, releasedBy, signal) {
+      const change = {
+        UpdateExpression: 'SET item_state = :gone, ttl_at = :ttl_at REMOVE due_at, due_shard',
+        ConditionExpression: `${IN_STATE} AND released_by = :release_id`,
+        values: { ...stateOf(document, 'deleting'), ':gone': 'gone', ':ttl_at': ttlAt(), ':release_id': releasedBy },
+      }
+      await update(document, change, 'bury', signal)
+    },
+
+    async keepTombstone(tombstone, signal) {
+      const options = { name: 'documents.keepTombstone', signal, ...CLOSING }
+      await table.put({ ...encodeTombstone(tombstone), ttl_at: ttlAt() }, options)
+    },
+
+    async putStray(stray, signal) {
+      const { values, ...change } = setting(encodeDue(stray))
+      const condition = { ConditionExpression: `${IS_FREE} OR due_at < :due_at`, values }
+      const options = { name: 'documents.putStray', signal, ...CLOSING }
+      await table.update(besideKey(stray), { ...change, ...condition }, options)
+    },
+
+    async removeStray(stray, signal) {
+      const condition = { ConditionExpression: 'due_at = :due_at', values: { ':due_at': stray.dueAtMs } }
+      await table.remove(besideKey(stray), condition, { name: 'documents.removeStray', signal, ...CLOSING })
+    },
+
+    async setExpiry(document, expiresAt, signal) {
+      const dueAtMs = document.expiresAt?.getTime()
+      // The change may arrive as late as a lease lasts: it must not bring back what has been said to have expired.
+      if (dueAtMs !== undefined && dueAtMs <= now() + leaseMs) return false
+      const { values, ...change } = setting({
+        due_at: expiresAt?.getTime(),
+        due_shard: expiresAt && dueShardOf('expiry', document.workspaceId),
+      })
+      const read = asRead({ due_at: dueAtMs })
+      const update = {
+        ...change,
+        ConditionExpression: `${IN_STATE} AND ${read.condition}`,
+        values: { ...values, ...read.values, ...stateOf(document, 'ready') },
+      }
+      const options = { name: 'documents.setExpiry', signal, ...SENT_ONCE }
+      return (await table.update(documentKey(document), update, options)).applied
+    },
+
+    async nextExpiry(workspaceId, byMs, signal) {
+      const query = {
+        TableName,
+        IndexName: DUE_INDEX,
+        KeyConditionExpression: 'due_shard = :shard AND due_at <= :by',
+        FilterExpression: 'workspace_id = :workspace_id',
+        ExpressionAttributeValues: marshall({
+          ':shard': dueShardOf('expiry', workspaceId),
+          ':by': byMs,
+          ':workspace_id': workspaceId,
+        }),
+        // Whoever asks can do without the answer, and others need the shard.
+        Limit: MOST_READ,
+      }
+      const { Items: [next] = [] } = await send(client, new QueryCommand(query), { name: 'documents.nextExpiry', signal })
+      return next && new Date(Number(next.due_at?.N))
+    },
+  }
+
+  function update(document: Attempt, change: Update, name: string, signal: AbortSignal) {
+    return table.update(documentKey(document), change, { name: `documents.${name}`, signal, ...CLOSING })
+  }
+}
+
+const isRecorded = ({ attemptId }: Attempt, item: Attributes | undefined) =>
+  item?.attempt_id?.S === attemptId && item.item_state?.S !== 'pending'

@@ -1,0 +1,95 @@
+import { type AttemptId, type DocumentId, documentIdOfAttempt, type ReleaseId, type WorkspaceId } from '../../ids.ts'
+import type { Retention } from '../../ledger/expiry.ts'
+import type { Release, StorageUsage, Taking, WorkspaceLedger } from '../../ledger/ports/ledger.ts'
+import { type Attributes, type Codec, decode, decodeMap, encode } from './codec.ts'
+
+/** An item of the Workspaces table: what is counted, and the markers of changes whose counterpart is not written yet. */
+interface WorkspaceItem extends Retention {
+  workspaceId: WorkspaceId
+  quotaBytes: number
+  /** The quota less what is counted. Stored because conditions cannot do arithmetic. */
+  remainingBytes: number
+  version: number
+  /** By attempt id. */
+  takings: Record<string, unknown>
+  /** By release id. */
+  releases: Record<string, unknown>
+  /** The version before an audit's last correction. */
+  correctedIn?: number
+}
+
+const OPTIONAL = { isOptional: true } as const
+
+const RETENTION = {
+  expire_after: { member: 'expireAfterSeconds', kind: 'number', ...OPTIONAL },
+  expire_at_most: { member: 'expireAtMostSeconds', kind: 'number', ...OPTIONAL },
+} as const satisfies Codec<Retention>
+
+export const WORKSPACE = {
+  workspace_id: { member: 'workspaceId', kind: 'string' },
+  quota_bytes: { member: 'quotaBytes', kind: 'number' },
+  remaining_bytes: { member: 'remainingBytes', kind: 'number' },
+  version: { member: 'version', kind: 'number' },
+  takings: { member: 'takings', kind: 'map' },
+  releases: { member: 'releases', kind: 'map' },
+  corrected_in: { member: 'correctedIn', kind: 'number', ...OPTIONAL },
+  ...RETENTION,
+} as const satisfies Codec<WorkspaceItem>
+
+type Marker = Omit<Taking, 'workspaceId' | 'documentId'> & { documentId?: DocumentId }
+
+/** One-letter names: each byte is written with every promotion of the workspace. */
+const TAKING = {
+  n: { member: 'sizeBytes', kind: 'number' },
+  l: { member: 'leaseEndsAtMs', kind: 'number' },
+  // Stored unless it is made from the attempt's.
+  d: { member: 'documentId', kind: 'string', ...OPTIONAL },
+} as const satisfies Codec<Marker>
+
+const RELEASE = { ...TAKING, a: { member: 'attemptId', kind: 'string' } } as const satisfies Codec<Marker>
+
+const toMarker = ({ documentId, ...marker }: Taking): Marker =>
+  documentId === documentIdOfAttempt(marker.attemptId) ? marker : { ...marker, documentId }
+
+export const encodeTaking = (taking: Taking) => encode<Marker>(TAKING, toMarker(taking))
+export const encodeRelease = (release: Release) => encode<Marker>(RELEASE, toMarker(release))
+export const encodeRetention = (retention: Retention) => encode<Retention>(RETENTION, retention)
+
+/**
+ * Versions start at the clock, in ms: an item takes fewer than 1,000 writes a second, so when a workspace is made
+ * again, its versions are later than any that its former documents mention.
+ */
+export function encodeNewWorkspace(
+  workspaceId: WorkspaceId,
+  { quotaBytes, nowMs, usedBytes = 0 }: { quotaBytes: number; nowMs: number; usedBytes?: number },
+) {
+  const remainingBytes = quotaBytes - usedBytes
+  const empty = { workspaceId, quotaBytes, remainingBytes, version: nowMs, takings: {}, releases: {} }
+  return encode<WorkspaceItem>(WORKSPACE, empty)
+}
+
+/** @throws UnreadableItemError */
+export function decodeUsage(attributes: Attributes): StorageUsage {
+  const { quotaBytes, usedBytes } = decodeLedger(attributes)
+  return { quotaBytes, usedBytes }
+}
+
+/** @throws UnreadableItemError */
+export function decodeLedger(attributes: Attributes): WorkspaceLedger {
+  const { remainingBytes, correctedIn: _, ...item } = decode<WorkspaceItem>(WORKSPACE, attributes)
+  const { workspaceId } = item
+  const marker = (codec: Codec<Marker>, id: string, stored: unknown, kind: string) => {
+    const name = `${kind} ${id} of workspace ${workspaceId}`
+    const { attemptId = id as AttemptId, ...rest } = decodeMap<Marker>(codec, stored, name)
+    return { workspaceId, documentId: documentIdOfAttempt(attemptId), attemptId, ...rest }
+  }
+  return {
+    ...item,
+    usedBytes: item.quotaBytes - remainingBytes,
+    takings: Object.entries(item.takings).map(([id, taking]) => marker(TAKING, id, taking, 'taking')),
+    releases: Object.entries(item.releases).map(([id, release]) => ({
+      ...marker(RELEASE, id, release, 'release'),
+      releaseId: id as ReleaseId,
+    })),
+  }
+}

@@ -1,0 +1,48 @@
+import { endDeletion } from './delete-document.ts'
+import type { LedgerDependencies } from './dependencies.ts'
+import type { Release, Taking, WorkspaceLedger } from './ports/ledger.ts'
+
+/** Whether a process has left a marker: no live one is this old. */
+export function hasLeftovers({ takings, releases }: WorkspaceLedger, nowMs: number): boolean {
+  return [...takings, ...releases].some(({ leaseEndsAtMs }) => leaseEndsAtMs <= nowMs)
+}
+
+/**
+ * Ends what the markers of a ledger stand for, by what their documents say. Harmless at any moment, also beside the
+ * processes whose markers they are: age only saves reads.
+ * @param ledger read before this is called: a document that is read later says what became of the marker
+ */
+export async function cleanMarkers(
+  ledger: WorkspaceLedger,
+  deps: LedgerDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const taking of ledger.takings) await cleanTaking(taking, deps, signal)
+  for (const release of ledger.releases) await cleanRelease(release, ledger.version, deps, signal)
+}
+
+async function cleanTaking(
+  taking: Taking,
+  { documents, ledger }: LedgerDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const document = await documents.find(taking, signal)
+  const state = document?.attemptId === taking.attemptId ? document.state : 'gone'
+  // Pending: its undo gives them back. Deleting: its release does.
+  if (state === 'ready') await ledger.unmark(taking, signal)
+  else if (state === 'gone') await ledger.giveBack(taking, signal)
+}
+
+async function cleanRelease(
+  { releaseId, ...release }: Release,
+  markedIn: number,
+  deps: LedgerDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const document = await deps.documents.find(release, signal)
+  if (document?.state === 'deleting' && document.attemptId === release.attemptId) {
+    const releasedBy = document.releasedBy ?? (await deps.documents.handOver(document, { releaseId, markedIn }, signal))
+    if (releasedBy === releaseId) return void (await endDeletion({ ...document, releasedBy }, deps, signal))
+  }
+  await deps.ledger.unmark({ ...release, releaseId }, signal)
+}

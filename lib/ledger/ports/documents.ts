@@ -1,0 +1,150 @@
+import type { AttemptId, ContainerId, DocumentId, FilePath, ReleaseId, WorkspaceId } from '../../ids.ts'
+
+/** One try to make a document. Each writes an object of its own. */
+export interface Attempt {
+  workspaceId: WorkspaceId
+  documentId: DocumentId
+  attemptId: AttemptId
+  objectKey: string
+}
+
+/** The attempt is under way, or its process died. */
+export interface PendingDocument extends Attempt {
+  state: 'pending'
+  /** When the resolver may undo the attempt, ms since 1970. */
+  dueAtMs: number
+}
+
+/** A document's bytes, and the first version of the ledger that counts them. */
+interface CountedDocument extends Attempt {
+  sizeBytes: number
+  countedFrom: number
+  createdAt: Date
+}
+
+/** A document, visible and durable. */
+export interface WorkspaceDocument extends CountedDocument {
+  state: 'ready'
+  /** The path of the container's file. */
+  filename: FilePath
+  mimeType: string
+  /** Missing: it is kept for ever. */
+  expiresAt?: Date | undefined
+  containerId: ContainerId
+  contentEncoding?: string | undefined
+  /** The ETag of the container's file, with its quotes. */
+  sourceEtag: string
+  /** In hex. Missing if the file was copied in parts. */
+  sha256?: string | undefined
+  /** `key_id` of the API key. */
+  createdBy: string
+}
+
+/**
+ * Gone for callers. While it is `deleting`, its object or its bytes may still be there; `gone` is a tombstone, which is
+ * remembered for a day.
+ */
+export interface DeletedDocument extends CountedDocument {
+  state: 'deleting' | 'gone'
+  /** It was deleted because it had expired. */
+  isExpired?: true | undefined
+  /** When the resolver may go on with it, ms since 1970; of an expired document, when it expired. Missing: it is gone. */
+  dueAtMs?: number | undefined
+  /** The release that gives its bytes back, and a version of the ledger that has the release's marker. */
+  releasedBy?: ReleaseId | undefined
+  markedIn?: number | undefined
+}
+
+/** What an attempt has on its way although it was undone: a late copy, a late taking. It is undone again once this is due. */
+export interface Stray extends Attempt {
+  state: 'stray'
+  /** Whatever the attempt sent has arrived by then, ms since 1970. */
+  dueAtMs: number
+}
+
+export type DocumentItem = PendingDocument | WorkspaceDocument | DeletedDocument
+
+/** An entry of the index of due work: the item itself says what there is to do. */
+export interface DueEntry {
+  workspaceId: WorkspaceId
+  /** Of a document, or of what stands beside one. */
+  itemId: string
+  dueAtMs: number
+}
+
+/** What is due: documents that expire, and what processes have begun and may have left. */
+export type DueKind = 'expiry' | 'work'
+
+/** Only what has expired by that time, ms since 1970; or only what has not. Neither: whatever it is. */
+export interface Deletion {
+  ifExpiredByMs?: number
+  unlessExpiredByMs?: number
+}
+
+type DocumentKey = Pick<Attempt, 'workspaceId' | 'documentId'>
+
+/** The Documents table: one item from the first write to the tombstone. For what all methods may throw see `Ledger`. */
+export interface Documents {
+  /** @returns undefined, too, for a tombstone that is no longer remembered */
+  find(document: DocumentKey, signal: AbortSignal): Promise<DocumentItem | undefined>
+  /** As {@link Documents.find}, for up to a hundred different ids at once, in no order. */
+  findAll(workspaceId: WorkspaceId, documentIds: readonly DocumentId[], signal: AbortSignal): Promise<DocumentItem[]>
+  /**
+   * Makes the pending item. Opens: sent once.
+   * @param over the tombstone of an expired document, whose place it may take
+   * @returns what is there instead; undefined: it has begun
+   */
+  begin(
+    pending: PendingDocument,
+    over: DeletedDocument | undefined,
+    signal: AbortSignal,
+  ): Promise<DocumentItem | undefined>
+  /** From here on the promotion has succeeded. @returns whether it has: if not, somebody has undone the attempt */
+  record(document: WorkspaceDocument, signal: AbortSignal): Promise<boolean>
+  /** Removes the attempt's pending item: from here on it can never be recorded. @returns whether it has been recorded */
+  fence(attempt: Attempt, signal: AbortSignal): Promise<boolean>
+  /**
+   * Makes a document `deleting`, if it is this attempt's.
+   * @param dueAtMs when the resolver may go on with it, ms since 1970; what has expired is due already
+   * @returns what is there now
+   */
+  delete(
+    document: Attempt,
+    when: Deletion & { dueAtMs: number },
+    signal: AbortSignal,
+  ): Promise<DocumentItem | undefined>
+  /** Hands the bytes of a `deleting` document over to a release, whose marker must be in the ledger. @returns the release that they are handed over to */
+  handOver(
+    document: Attempt,
+    release: { releaseId: ReleaseId; markedIn: number },
+    signal: AbortSignal,
+  ): Promise<ReleaseId | undefined>
+  /** Makes it `gone`: its bytes are given back, and its object is deleted. */
+  bury(document: Attempt, releasedBy: ReleaseId, signal: AbortSignal): Promise<void>
+  /** Keeps a tombstone for audits beside the item that takes its place. */
+  keepTombstone(tombstone: DeletedDocument, signal: AbortSignal): Promise<void>
+  /** Puts a stray, or makes it due later. */
+  putStray(stray: Stray, signal: AbortSignal): Promise<void>
+  /** Removes a stray, unless it was made due later. */
+  removeStray(stray: Stray, signal: AbortSignal): Promise<void>
+  /**
+   * Opens: sent once.
+   * @param document as it was read: another expiry that it has been given meanwhile stays
+   * @param expiresAt on a whole second; undefined: it is kept for ever
+   * @returns false: it has changed since it was read, or ends too soon
+   */
+  setExpiry(document: WorkspaceDocument, expiresAt: Date | undefined, signal: AbortSignal): Promise<boolean>
+  /**
+   * When a workspace's next document expires, or has expired but is not deleted yet.
+   * @returns undefined: none by that time, or so many documents of other workspaces expire before it that it is unknown
+   */
+  nextExpiry(workspaceId: WorkspaceId, byMs: number, signal: AbortSignal): Promise<Date | undefined>
+}
+
+/** The shards of the index of due work. All expiries of a workspace are in one of them. */
+export interface DueWork {
+  readonly dueShards: readonly number[]
+  /** The longest due first, in pages. The index lags. */
+  listDue(due: { kind: DueKind; shard: number; byMs: number }, signal: AbortSignal): AsyncIterable<DueEntry[]>
+  findDue(entry: DueEntry, signal: AbortSignal): Promise<DocumentItem | Stray | undefined>
+}

@@ -1,0 +1,35 @@
+import { hasExpired } from './expiry.ts'
+import { deleteDocument, endDeletion } from './delete-document.ts'
+import type { LedgerDependencies } from './dependencies.ts'
+import type { DocumentItem, Stray } from './ports/documents.ts'
+import { endStray, LONGEST_COPY_MS, undo } from './undo.ts'
+
+/**
+ * Goes on with what an item says, if it is due. Two at one item do no harm.
+ * @returns whether bytes were given back; undefined: there was nothing to do
+ */
+export async function resolveDueItem(
+  item: DocumentItem | Stray,
+  nowMs: number,
+  deps: LedgerDependencies,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  switch (item.state) {
+    case 'pending':
+      if (item.dueAtMs > nowMs) return undefined
+      // Its process is dead, but S3 may still be at work.
+      await undo(item, deps.now() + LONGEST_COPY_MS, deps, signal)
+      return false
+    case 'stray':
+      if (item.dueAtMs > nowMs) return undefined
+      await endStray(item, { isKept: false }, deps, signal)
+      return false
+    case 'ready':
+      if (!hasExpired(item, nowMs)) return undefined
+      return (await deleteDocument(item, { ifExpiredByMs: nowMs }, deps, signal))?.usage !== undefined
+    case 'deleting':
+      return (await endDeletion(item, deps, signal)).usage !== undefined
+    case 'gone':
+      return undefined
+  }
+}
