@@ -43,7 +43,7 @@ export async function attemptPromotion(
 
   const findingType = typeOf(file, target.path, request, deps)
   await requireRoom(request.mayHaveTwin ? target : undefined, file.sizeBytes, request, deps)
-  const earlier = await begin(attempt, target, request, deps)
+  const earlier = await request.telemetry.time('begin', () => begin(attempt, target, request, deps))
   if (earlier) return earlier
   const progress: Progress = {}
   let made: Made | undefined
@@ -197,7 +197,7 @@ async function endOrLeave(
   const signal = deadline.undoSignal()
   const own = ledger.takings.find(({ attemptId }) => attemptId === document.attemptId)
   try {
-    await telemetry.time('settle', async () => {
+    await telemetry.time('unmark', async () => {
       if (own) await deps.ledger.unmark(own, signal)
       if (hasLeftovers(ledger, deps.now())) await cleanMarkers(ledger, deps, signal)
     })

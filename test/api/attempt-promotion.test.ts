@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import type { WorkspaceId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
@@ -10,17 +9,15 @@ import { replaceWaits } from '../support/virtual-waits.ts'
 replaceWaits()
 afterEach(() => vi.restoreAllMocks())
 
-const reservationsOf = ({ reservations }: ReturnType<typeof createTestApi>) => [...reservations.items.values()]
-
 describe('an attempt at a promotion', () => {
   it('has a lease that ends one lease length after its start', async () => {
     const api = createTestApi()
-    const open = vi.spyOn(api.reservations, 'reserve')
+    const begin = vi.spyOn(api.documents, 'begin')
     const take = vi.spyOn(api.ledger, 'take')
     await api.promote({})
-    const leaseExpiresAtMs = NOW_MS + api.dependencies.leaseMs
-    expect(open.mock.calls.map(([reservation]) => reservation)).toMatchObject([{ leaseExpiresAtMs }])
-    expect(take.mock.calls.map(([reservation]) => reservation)).toMatchObject([{ leaseExpiresAtMs }])
+    const leaseEndsAtMs = NOW_MS + api.dependencies.leaseMs
+    expect(begin.mock.calls.map(([pending]) => pending)).toMatchObject([{ dueAtMs: leaseEndsAtMs }])
+    expect(take.mock.calls.map(([taking]) => taking)).toMatchObject([{ leaseEndsAtMs }])
   })
 
   it('says which file it is that was archived after it had been looked up', async () => {
@@ -43,38 +40,28 @@ describe('an attempt at a promotion', () => {
     )
   })
 
-  it('logs that its reservation was not settled', async () => {
+  it('logs that its marker was not removed', async () => {
     const api = createTestApi()
     const error = new Error('down')
-    vi.spyOn(api.reservations, 'remove').mockRejectedValue(error)
+    vi.spyOn(api.ledger, 'unmark').mockRejectedValue(error)
     expect((await api.promote({})).status).toBe(200)
-    const message = 'reservation not settled, left to the resolver'
+    const message = 'markers not removed, left to others'
     expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
   })
 
-  it.each([
-    ['fenced', 'request_timed_out'],
-    ['exists', 'promotion_in_progress'],
-  ] as const)('finds its record %s: undoes its own work, and only that', async (outcome, reason) => {
+  it('finds that somebody has undone it: undoes its own work, and only that', async () => {
     const api = createTestApi()
     await api.promote({})
-    vi.spyOn(api.documents, 'record').mockResolvedValue(outcome)
-    expect(refusalOf(await api.promote({}))).toEqual([503, reason])
-    expect([api.documents.documents.size, api.objects.documents.size]).toEqual([1, 1])
-    expect(api.ledger.workspaces.get('ws_1' as WorkspaceId)).toMatchObject({ remainingBytes: 992 })
-    expect(reservationsOf(api)).toEqual([])
+    vi.spyOn(api.documents, 'record').mockResolvedValue(false)
+    expect(refusalOf(await api.promote({}))).toEqual([503, 'request_timed_out'])
+    expect([api.stored.items().length, api.objects.documents.size]).toEqual([1, 1])
+    expect(api.stored.ledgerOf('ws_1')).toMatchObject({ usedBytes: 8, takings: [] })
   })
 
-  it('takes its bytes, copies beside its reservation, and records after both', async () => {
+  it('begins, copies, takes its bytes, and records, one after the other, with a key and without', async () => {
     const api = createTestApi()
     const order: string[] = []
-    const watched = {
-      claim: 'reservations',
-      take: 'ledger',
-      reserve: 'reservations',
-      copy: 'objects',
-      record: 'documents',
-    }
+    const watched = { begin: 'documents', copy: 'objects', take: 'ledger', record: 'documents', unmark: 'ledger' }
     for (const [method, port] of Object.entries(watched)) {
       const target = api[port as 'ledger'] as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
       const original = target[method]?.bind(target)
@@ -86,17 +73,10 @@ describe('an attempt at a promotion', () => {
         return result
       })
     }
-    expect((await api.promote({})).status).toBe(200)
-    expect(order.slice(0, 2)).toEqual(['take begins', 'take ends'])
-    expect(order.slice(2, 4).toSorted()).toEqual(['copy begins', 'reserve begins'])
-    expect(order.slice(4, 6).toSorted()).toEqual(['copy ends', 'reserve ends'])
-    expect(order.slice(6)).toEqual(['record begins', 'record ends'])
-    order.splice(0)
-    expect((await api.promote({ headers: { 'Idempotency-Key': 'k' } })).status).toBe(200)
-    // Twins have met at the claim, before any bytes were taken.
-    expect(order.slice(0, 2)).toEqual(['claim begins', 'claim ends'])
-    expect(order.slice(2, 4).toSorted()).toEqual(['take begins', 'take ends'])
-    expect(order.slice(4, 6).toSorted()).toEqual(['copy begins', 'reserve begins'])
+    for (const headers of [{}, { 'Idempotency-Key': 'k' }]) {
+      expect((await api.promote({ headers })).status).toBe(200)
+      expect(order.splice(0)).toEqual(Object.keys(watched).flatMap((step) => [`${step} begins`, `${step} ends`]))
+    }
   })
 
   it('writes nothing before the rate limit has let it in', async () => {
@@ -106,10 +86,10 @@ describe('an attempt at a promotion', () => {
         letIn = reject
       })
     const api = createTestApi({ rateLimiter: { ...UNLIMITED, policy: { requestsPerMinute: 1, burst: 1 }, take } })
-    const reserve = vi.spyOn(api.ledger, 'take')
+    const begin = vi.spyOn(api.documents, 'begin')
     const promoting = api.promote({})
     for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
-    expect(reserve).not.toHaveBeenCalled()
+    expect(begin).not.toHaveBeenCalled()
     letIn(new Error('late'))
     expect((await promoting).status).toBe(200)
   })

@@ -21,7 +21,7 @@ describe('DELETE /v1/files/{id}', () => {
     expect(response.status).toBe(200)
     expect(response.body).toEqual({ id, ...expected })
     expect(response.headers).toMatchObject({ 'storage-quota-bytes': '1000', 'storage-used-bytes': '0' })
-    expect([files.api.documents.documents.size, files.api.objects.documents.size]).toEqual([0, 0])
+    expect([files.api.stored.documents().length, files.api.objects.documents.size]).toEqual([0, 0])
     expect((await show(id)).status).toBe(404)
     expect(idsOf(await list())).toEqual([])
   })
@@ -29,7 +29,7 @@ describe('DELETE /v1/files/{id}', () => {
   it('is 200 again as long as the deletion is remembered, counts it once, and asks for nothing else', async () => {
     const id = await promoted()
     files.api.logged.splice(0)
-    const find = vi.spyOn(files.api.documents, 'findEvenDeleted')
+    const find = vi.spyOn(files.api.documents, 'find')
     const answers: unknown[] = []
     for (let times = 0; times < 3; times++) {
       const { status, headers } = await remove(id)
@@ -69,6 +69,6 @@ describe('DELETE /v1/files/{id}', () => {
     for (const id of [newDocumentId(), 'x', foreign.documentId]) {
       expect(refusalOf(await remove(id))).toEqual([404, 'document_not_found'])
     }
-    expect(files.api.documents.documents.size).toBe(1)
+    expect(files.api.stored.documents().length).toBe(1)
   })
 })

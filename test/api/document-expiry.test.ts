@@ -1,12 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { deleteFound } from '../../lib/ledger/delete-document.ts'
-import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
+import { deleteDocument } from '../../lib/ledger/delete-document.ts'
+import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
 import { ANTHROPIC, bodyOf, idsOf, OPENAI, useDocumentsApi } from '../support/api/documents-api.ts'
 import { idOf, KEY, WORKSPACE } from '../support/api/idempotent-promotions.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV } from '../support/api/test-api.ts'
+import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { NOW_MS } from '../support/ports.ts'
 
 const HOUR_MS = 3_600_000
@@ -27,11 +28,11 @@ const expiring = (seconds = '3600', more = {}) => promote({ 'File-Expires-In': s
 const setClock = (ms: number) => {
   files.api.clock.nowMs = ms
 }
-const document = () => [...files.api.documents.documents.values()][0] as WorkspaceDocument
+const document = () => files.api.stored.documents()[0] as WorkspaceDocument
 /** As the resolver does. */
 const deleteExpired = async () => {
-  const { documents, dependencies, clock } = files.api
-  for (const each of documents.documents.values()) await deleteFound(each, dependencies, signal, clock.nowMs)
+  const { stored, dependencies, clock } = files.api
+  for (const each of stored.documents()) await deleteDocument(each, { ifExpiredByMs: clock.nowMs }, dependencies, signal)
   expectUntouched(files.api)
 }
 
@@ -74,11 +75,10 @@ describe('File-Expires-In', () => {
       const headers = { 'file-expires-in': '7200' }
       await files.api.call('promote_container_files', { parameters, headers, body: { prefix: '', ...body } })
       expect(document().expiresAt).toEqual(new Date(IN_AN_HOUR_MS + (seconds - 3600) * 1000))
-      files.api.documents.documents.clear()
-      files.api.documents.tombstones.clear()
+      await files.api.stored.removeAll(DOCUMENTS_TABLE)
       const one = await files.api.promote({ headers, body })
       expect(one.headers['file-expires-in']).toBe(`${seconds};by=request`)
-      files.api.documents.documents.clear()
+      await files.api.stored.removeAll(DOCUMENTS_TABLE)
     }
   })
 
@@ -89,15 +89,15 @@ describe('File-Expires-In', () => {
   it.each(COMBINATIONS.split('|'))('and what the workspace has set: the stricter holds, %s', async (combination) => {
     const values = combination.split(' ').map((each) => (each === '-' ? undefined : Number.parseInt(each, 10)))
     const [wanted, expireAfterSeconds, expireAtMostSeconds, seconds] = values
-    await files.api.ledger.create(WORKSPACE, 1000, signal)
+    await files.api.workspaces.create(WORKSPACE, 1000, signal)
     const change = { shown: {}, to: { expireAfterSeconds, expireAtMostSeconds } }
-    await files.api.ledger.setRetention(WORKSPACE, change, signal)
+    await files.api.workspaces.setRetention(WORKSPACE, change, signal)
     const { headers } = await (wanted ? expiring(`${wanted}`) : promote())
     expect(headers['file-expires-in']).toBe(seconds && combination.split(' ')[3])
     const end = seconds ? new Date(IN_AN_HOUR_MS - HOUR_MS + seconds * 1000) : undefined
     expect(document().expiresAt).toEqual(end)
     await promoteAll({ ...(wanted && { expires_in_seconds: wanted }) })
-    expect([...files.api.documents.documents.values()].map(({ expiresAt }) => expiresAt)).toEqual([end, end])
+    expect(files.api.stored.documents().map(({ expiresAt }) => expiresAt)).toEqual([end, end])
   })
 })
 
@@ -141,22 +141,24 @@ describe('a document that expires', () => {
   })
 
   it.each([
-    ['before it, and ends after it', 'removeNote', 200, false],
-    ['after it', 'note', 404, false],
-    ['after it, where the resolver was first', 'note', 404, true],
+    ['before it, and ends after it', 'bury', 200, false],
+    ['after it', 'find', 404, false],
+    ['after it, where the resolver was first', 'delete', 404, true],
   ] as const)(
     'whose DELETE crosses its end is deleted %s: all answers are the same',
     async (_, call, status, isBeaten) => {
       const id = idOf(await expiring())
       setClock(IN_AN_HOUR_MS - 1)
-      const write = files.api.reservations[call]
-      vi.spyOn(files.api.reservations, call).mockImplementationOnce(async (...args) => {
+      const send = files.api.documents[call] as (...args: unknown[]) => Promise<unknown>
+      vi.spyOn(files.api.documents as unknown as Record<string, typeof send>, call).mockImplementationOnce(async (...args) => {
+        const found = call === 'find' && (await send(...args))
         setClock(IN_AN_HOUR_MS)
         if (isBeaten) await deleteExpired()
-        await write(...args)
+        return found || send(...args)
       })
       for (let times = 0; times < 3; times++) expect((await files.remove(id)).status).toBe(status)
       expect(refusalOf(await files.show(id))).toEqual([404, status === 200 ? 'document_not_found' : 'document_expired'])
+      if (status === 404) await deleteExpired()
       expectUntouched(files.api)
     },
   )
@@ -169,7 +171,7 @@ describe('a document that expires', () => {
       const [fromMs, found] = [IN_AN_HOUR_MS - beforeMs, document()]
       setClock(fromMs)
       // Its clock is read once.
-      vi.spyOn(files.api.documents, 'findEvenDeleted').mockImplementation(async () => {
+      vi.spyOn(files.api.documents, 'find').mockImplementation(async () => {
         setClock(IN_AN_HOUR_MS)
         return found
       })
@@ -201,7 +203,7 @@ describe('a document that expires', () => {
   it.each(KEPT)('of an hour, asked for %j again with %j, %i ms later: it ends after %j s', async (...row) => {
     const [wanted, retention, afterMs, end, header] = row
     const [first] = await promoteBoth(3600)
-    await files.api.ledger.setRetention(WORKSPACE, { shown: {}, to: retention }, signal)
+    await files.api.workspaces.setRetention(WORKSPACE, { shown: {}, to: retention }, signal)
     setClock(NOW_MS + afterMs)
     const [one, many] = await promoteBoth(wanted)
     expect([idOf(one), outcomesOf(many)]).toEqual([idOf(first), ['kept']])
@@ -218,7 +220,7 @@ describe('a document that expires', () => {
   it('is kept with others by one read of the ledger', async () => {
     for (let i = 0; i < 5; i++) files.api.putFile(`f${i}`, CSV)
     await promoteAll({ expires_in_seconds: 3600 })
-    const usage = vi.spyOn(files.api.ledger, 'usage')
+    const usage = vi.spyOn(files.api.ledger, 'read')
     expect(new Set(outcomesOf(await promoteAll({ expires_in_seconds: 7200 })))).toEqual(new Set(['kept']))
     expect(usage).toHaveBeenCalledTimes(1)
   })
@@ -229,19 +231,19 @@ describe('a document that expires', () => {
     const [one, many] = await promoteBoth(3600)
     expect([refusalOf(one), one.headers['retry-after']]).toEqual([[503, 'document_expires_soon'], '120'])
     expect(outcomesOf(many)).toEqual(['document_expires_soon'])
-    await files.api.ledger.setRetention(WORKSPACE, { shown: {}, to: { expireAtMostSeconds: 60 } }, signal)
+    await files.api.workspaces.setRetention(WORKSPACE, { shown: {}, to: { expireAtMostSeconds: 60 } }, signal)
     const [again, kept] = await promoteBoth()
     expect([again.status, outcomesOf(kept)]).toEqual([200, ['kept']])
   })
 
   it('is made anew when its end comes while the ledger is read', async () => {
     await promoteBoth(3600)
-    const { usage } = files.api.ledger
+    const { read } = files.api.ledger
     const endMeanwhile = () => {
       setClock(IN_AN_HOUR_MS - 1)
-      vi.spyOn(files.api.ledger, 'usage').mockImplementationOnce(async (...args) => {
+      vi.spyOn(files.api.ledger, 'read').mockImplementationOnce(async (...args) => {
         setClock(IN_AN_HOUR_MS)
-        return usage(...args)
+        return read(...args)
       })
     }
     endMeanwhile()
@@ -263,8 +265,8 @@ describe('a document that expires', () => {
     async (seconds, other, end) => {
       await promoteAll({ expires_in_seconds: 3600 })
       const at = (after: number) => new Date(IN_AN_HOUR_MS + (after - 3600) * 1000)
-      const { setExpiry } = files.api.dependencies.expiries
-      vi.spyOn(files.api.dependencies.expiries, 'setExpiry').mockImplementationOnce(async (...args) => {
+      const { setExpiry } = files.api.documents
+      vi.spyOn(files.api.documents, 'setExpiry').mockImplementationOnce(async (...args) => {
         await setExpiry(args[0], at(other), signal)
         return setExpiry(...args)
       })
@@ -292,10 +294,10 @@ describe('a document that expires', () => {
       const [again, kept] = await promoteBoth(3600)
       expect([again.body, outcomesOf(kept)]).toEqual([one.body, ['kept']])
       expect(again.headers).toMatchObject({ 'idempotency-replayed': 'true', 'storage-used-bytes': '16' })
-      expect([files.api.objects.documents.size, files.api.reservations.items.size]).toEqual([2, 0])
+      expect([files.api.objects.documents.size, files.api.stored.documents().length]).toEqual([2, 2])
     }
     const deletedAtMs = files.api.clock.nowMs
-    for (const { documentId } of files.api.documents.documents.values()) await files.remove(documentId)
+    for (const { documentId } of files.api.stored.documents()) await files.remove(documentId)
     for (const [ms, status, outcome] of [
       [-1000, 400, 'idempotency_key_spent'],
       [1000, 200, 'promoted'],
@@ -313,7 +315,7 @@ describe('a document that expires', () => {
     expect(twins.map(({ status }) => status).toSorted()).toEqual([200, 503])
     const many = await Promise.all([1, 2].map(() => promoteAll({ expires_in_seconds: 3600 })))
     expect(many.flatMap(outcomesOf).toSorted()).toEqual(['kept', 'promoted'])
-    expect([files.api.documents.documents.size, files.api.objects.documents.size]).toEqual([2, 2])
+    expect([files.api.stored.documents().length, files.api.objects.documents.size]).toEqual([2, 2])
   })
 
   it('stays expired when its file is gone', async () => {
@@ -342,9 +344,8 @@ it('a list that passed over too many expired documents goes on behind them, thou
 describe('a quota refusal', () => {
   const refuse = async (expiries: number[], workspaceId: WorkspaceId = WORKSPACE, quotaBytes = CSV.length) => {
     for (const ms of expiries) await files.record(1, { workspaceId, expiresAt: new Date(NOW_MS + ms) })
-    await files.api.ledger.create(WORKSPACE, quotaBytes, signal)
-    const ledger = files.api.ledger.workspaces.get(WORKSPACE)
-    Object.assign(ledger ?? {}, { quotaBytes, remainingBytes: CSV.length - 1 })
+    await files.api.workspaces.create(WORKSPACE, quotaBytes, signal)
+    await files.api.stored.setUsage(WORKSPACE, { quotaBytes, usedBytes: quotaBytes - CSV.length + 1 })
     const refused = await promote()
     expect(refusalOf(refused)).toEqual([403, 'storage_quota_exceeded'])
     const { metadata } = (refused.body as { error: { metadata: { frees_bytes_at?: string } } }).error
@@ -368,7 +369,7 @@ describe('a quota refusal', () => {
   it("names no other workspace's time, and none when the index fails, which the log tells", async () => {
     expect(await refuse([600_000], 'ws_2' as WorkspaceId)).toEqual(nothing)
     const error = new Error('down')
-    vi.spyOn(files.api.dependencies.expiries, 'nextExpiry').mockRejectedValue(error)
+    vi.spyOn(files.api.documents, 'nextExpiry').mockRejectedValue(error)
     expect(await refuse([600_000])).toEqual(nothing)
     expect(files.api.logged).toContainEqual(expect.objectContaining({ level: 'warn', error }))
   })

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { FilePath, WorkspaceId } from '../../lib/ids.ts'
 import { useDocumentsApi } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, reasonOf } from '../support/api/promotion-answers.ts'
+import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 
 const files = useDocumentsApi()
 const { record, download } = files
@@ -85,7 +86,7 @@ describe('GET /v1/files/{id}/content', () => {
   it('is a plain 404 when the document is deleted between the two looks', async () => {
     const document = await record(1)
     vi.spyOn(files.api.objects, 'findDocumentObject').mockImplementation(async () => {
-      files.api.documents.documents.clear()
+      await files.api.stored.removeAll(DOCUMENTS_TABLE)
       return undefined
     })
     expect(reasonOf(await download(document.documentId))).toBe('document_not_found')

@@ -46,14 +46,14 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
       status: 403,
       body: { error: { metadata: { reason: 'permission_denied', required_permission: permission } } },
     })
-    expect(api.documents.documents.size).toBe(1)
+    expect(api.stored.documents().length).toBe(1)
   })
 
   it('is 401 without a key', async () => {
     const api = await prepare()
     const response = await api.call(name, { parameters: api.parameters, headers: { Authorization: '' } })
     expect(response).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer' } })
-    expect(api.documents.documents.size).toBe(1)
+    expect(api.stored.documents().length).toBe(1)
   })
 
   it('is 429 above the rate limit, whatever else is wrong, and changes nothing', async () => {
@@ -66,7 +66,7 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
       const response = await api.call(name, { parameters, headers })
       expect(response).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
     }
-    expect(api.documents.documents.size).toBe(1)
+    expect(api.stored.documents().length).toBe(1)
   })
 
   it.each([
@@ -77,7 +77,7 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     const response = await api.call(name, { parameters: api.parameters, ...request })
     expect(refusalOf(response)).toEqual([403, 'workspace_mismatch'])
     expect(response.body).toMatchObject({ error: { message: 'The API key belongs to another workspace' } })
-    expect(api.documents.documents.size).toBe(1)
+    expect(api.stored.documents().length).toBe(1)
   })
 
   it('has the headers of every answer', async () => {

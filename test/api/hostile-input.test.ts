@@ -5,7 +5,7 @@ import { newToken } from '../../lib/auth/api-token.ts'
 import { formatKeyCursor } from '../../lib/containers/key-cursor.ts'
 import { formatCursor } from '../../lib/documents/list-cursor.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
+import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
 import { anyText } from '../support/api/any-text.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
@@ -27,7 +27,7 @@ async function prepare() {
     await api.promote({})
     await api.promote({ containerId: 'sess_2', fileId: formatFileId(FOREIGN_PATH), headers })
   }
-  const documents = [...api.documents.documents.values()]
+  const documents = api.stored.documents()
   const of = (workspaceId: string) => documents.filter((document) => document.workspaceId === workspaceId)
   return { ...api, own: of('ws_1'), foreign: of('ws_2') }
 }
@@ -174,8 +174,8 @@ describe('hostile input', () => {
       { numRuns: CASES },
     )
 
-    expect([...api.ledger.workspaces.keys()].toSorted()).toEqual(['ws_1', 'ws_2'])
-    for (const document of foreign) expect([...api.documents.documents.values()]).toContain(document)
+    expect(api.stored.ledgers().map(({ workspaceId }) => workspaceId).toSorted()).toEqual(['ws_1', 'ws_2'])
+    for (const document of foreign) expect(api.stored.documents()).toContainEqual(document)
     for (const [key, { bytes }] of api.objects.documents) {
       expect(bytes.toString()).toBe(key.startsWith('documents/ws_2/') ? SECRET : CSV.toString())
     }

@@ -3,10 +3,9 @@ import type { ApiKey } from '../../lib/auth/caller.ts'
 import { REASONS } from '../../lib/errors.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
-import { expectOneDocument, idOf, KEY, WORKSPACE, withKey } from '../support/api/idempotent-promotions.ts'
+import { expectOneDocument, idOf, KEY, withKey } from '../support/api/idempotent-promotions.ts'
 import { expectRefusal, refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
-import { createFakeDocumentRecords } from '../support/fakes/document-records.ts'
 import { NOW_MS } from '../support/ports.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
@@ -20,7 +19,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     const api = createTestApi()
     const first = await api.promote(withKey())
     const take = vi.spyOn(api.ledger, 'take')
-    const find = vi.spyOn(api.reservations, 'find')
+    const find = vi.spyOn(api.documents, 'find')
     const second = await api.promote(withKey())
     expect([take.mock.calls, find.mock.calls]).toEqual([[], []])
     expect(first.headers).not.toHaveProperty('idempotency-replayed')
@@ -75,6 +74,9 @@ describe('POST …/promote with an Idempotency-Key', () => {
     const api = createTestApi()
     await api.promote(withKey())
     const error = new Error('down')
+    // Its file is gone: it is looked for by its key.
+    api.objects.sandbox.clear()
+    vi.spyOn(api.ledger, 'read').mockRejectedValue(error)
     vi.spyOn(api.ledger, 'usage').mockRejectedValue(error)
     const replayed = await api.promote(withKey())
     expect(replayed.status).toBe(200)
@@ -104,8 +106,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     const api = createTestApi()
     const first = await api.promote(withKey())
     api.objects.sandbox.clear()
-    const workspace = api.ledger.workspaces.get(WORKSPACE)
-    if (workspace) Object.assign(workspace, { quotaBytes: 8, remainingBytes: 0 })
+    await api.stored.setUsage('ws_1', { quotaBytes: 8, usedBytes: 8 })
     const second = await api.promote(withKey())
     expect([second.status, idOf(second)]).toEqual([200, idOf(first)])
   })
@@ -119,17 +120,16 @@ describe('POST …/promote with an Idempotency-Key', () => {
   })
 
   it('is 400 for a day after its document was deleted, and then makes a new one', async () => {
-    let nowMs = NOW_MS
-    const api = createTestApi({ documents: createFakeDocumentRecords(() => nowMs), rateLimiter: UNLIMITED })
+    const api = createTestApi({ rateLimiter: UNLIMITED })
     const first = idOf(await api.promote(withKey()))
     await api.call('delete_document', { parameters: { document_id: first } })
     for (const laterMs of [0, DAY_MS - 1000]) {
-      nowMs = NOW_MS + laterMs
+      api.clock.nowMs = NOW_MS + laterMs
       expect(refusalOf(await api.promote(withKey()))).toEqual([400, 'idempotency_key_spent'])
     }
-    expect(api.documents.documents.size).toBe(0)
+    expect(api.stored.documents().length).toBe(0)
     expect((await api.promote(withKey('another'))).status).toBe(200)
-    nowMs = NOW_MS + DAY_MS + 1000
+    api.clock.nowMs = NOW_MS + DAY_MS + 1000
     const second = await api.promote(withKey())
     expect([second.status, idOf(second)]).toEqual([200, first])
     expect(second.headers).not.toHaveProperty('idempotency-replayed')
@@ -140,7 +140,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     async (key) => {
       const api = createTestApi()
       expect(refusalOf(await api.promote(withKey(key)))).toEqual([400, 'invalid_idempotency_key'])
-      expect(api.documents.documents.size).toBe(0)
+      expect(api.stored.documents().length).toBe(0)
     },
   )
 
@@ -158,7 +158,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
 
   it('costs a request without the header nothing', async () => {
     const api = createTestApi()
-    const find = vi.spyOn(api.documents, 'findEvenDeleted')
+    const find = vi.spyOn(api.documents, 'find')
     await api.promote({ fileId: formatFileId(PATH) })
     expect(find).not.toHaveBeenCalled()
   })

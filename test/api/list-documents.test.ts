@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
+import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
 import { ANTHROPIC, bodyOf, idsOf, newDocumentId, OPENAI, useDocumentsApi } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
 import { CONTAINER } from '../support/api/test-api.ts'
@@ -47,7 +47,7 @@ describe('GET /v1/files', () => {
     const last = bodyOf(first).last_id
     expect(last).toBe(made[1])
     // The one before it stays: without a cursor it would come again.
-    await files.api.documents.delete(documents[1] as WorkspaceDocument, AbortSignal.timeout(1000))
+    await files.api.documents.delete(documents[1] as WorkspaceDocument, { dueAtMs: 0 }, AbortSignal.timeout(1000))
     const rest = made.slice(2)
     expect(idsOf(await list({ cursor: bodyOf(first).cursor }))).toEqual(rest)
     expect(idsOf(await list({ page: bodyOf(first).cursor }))).toEqual(rest)

@@ -6,6 +6,7 @@ import type { FilePath } from '../../lib/ids.ts'
 import { ANTHROPIC, bodyOf, OPENAI, UNLIMITED, useDocumentsApi } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 
 const LISTING_MS = 4500
 
@@ -92,7 +93,7 @@ describe('a page of 1,000', () => {
     ['compat_b', OPENAI],
   ])('of the largest documents fits into an answer; of larger ones, it ends sooner: %s', async (_, headers) => {
     for (const bytes of [1020, 2000]) {
-      files.api.documents.documents.clear()
+      await files.api.stored.removeAll(DOCUMENTS_TABLE)
       const names = namesOf(bytes) as FilePath[]
       const mimeType = `text/${'x'.repeat(250)}`
       for (const [i, filename] of names.entries()) await files.record(i, { filename, mimeType })

@@ -10,6 +10,7 @@ import { expectRefusal, expectUntouched, refusalOf, UNLIMITED_HEADERS } from '..
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { createFakeRateLimiter } from '../support/fakes/rate-limiter.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
+import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 
 const time = skipWaits()
 const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
@@ -292,7 +293,7 @@ describe('POST …/promote with File-Sha256', () => {
       expect([(await promote(named)).status, promotedBytes()]).toEqual([200, [OTHER.toString()]])
       const keys = copy.mock.calls.map(([{ objectKey }]) => objectKey)
       expect([keys.length, new Set(keys).size]).toEqual([2, 2])
-      expect([api.documents.documents.size, api.reservations.items.size]).toEqual([1, 0])
+      expect(api.stored.items().map(({ state }) => state)).toEqual(['ready'])
       expect((await promote({ 'File-Sha256': MEANT, Prefer: 'wait=2' })).status).toBe(400)
       expect(copy).toHaveBeenCalledTimes(3)
     },
@@ -333,7 +334,7 @@ describe('POST …/promote with preconditions and an Idempotency-Key', () => {
     await promote(KEY)
     const named = { ...KEY, 'File-Sha256': sha256Of(CSV) }
     expect(outcome(await promote(named))).toBe('true')
-    for (const document of api.documents.documents.values()) delete document.sha256
+    await api.stored.change(DOCUMENTS_TABLE, () => true, (item) => delete item.sha256)
     expect(outcome(await promote(named))).toBe('idempotency_key_reused')
   })
 })

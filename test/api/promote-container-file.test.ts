@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { WorkspaceId } from '../../lib/ids.ts'
 import { ANTHROPIC, OPENAI } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, RATE_HEADERS } from '../support/api/promotion-answers.ts'
 import { CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { NOW_MS } from '../support/ports.ts'
 
 describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () => {
   it('copies the file, counts it, and answers with the new document', async () => {
     const api = createTestApi()
     const response = await api.promote({})
-    const [document] = api.documents.documents.values()
+    const [document] = api.stored.documents()
     expect(response).toEqual({
       status: 200,
       headers: {
@@ -34,9 +34,9 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
     expect(document?.documentId).toMatch(/^file_/)
     expect(api.objects.documents.get(document?.objectKey ?? '')).toEqual({ bytes: CSV, contentType: 'text/csv' })
     expect(document?.objectKey).toBe(`documents/ws_1/${document?.documentId}/${document?.attemptId}`)
-    const workspace = api.ledger.workspaces.get('ws_1' as WorkspaceId)
-    expect(workspace).toMatchObject({ quotaBytes: 1000, remainingBytes: 992, version: 2 })
-    expect([workspace?.takings.size, workspace?.releases.size, api.reservations.items.size]).toEqual([0, 0, 0])
+    const workspace = api.stored.ledgerOf('ws_1')
+    expect(workspace).toMatchObject({ quotaBytes: 1000, usedBytes: 8, version: NOW_MS + 2, takings: [], releases: [] })
+    expect(api.stored.items()).toHaveLength(1)
   })
 
   const created_at = '2026-11-21T09:38:35.556Z'

@@ -11,7 +11,6 @@ import { createFakeRateLimiter } from '../support/fakes/rate-limiter.ts'
 import { NOW_MS } from '../support/ports.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
-// Two takings are all that the ledger of these tests holds: files wait for each other.
 replaceWaits()
 
 interface Item {
@@ -55,12 +54,12 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
       document: expect.objectContaining({ _shape: 'native', filename: 'output/b.csv', size_bytes: 8 }),
     })
     expect(response.headers).toMatchObject({ 'storage-quota-bytes': '1000', 'storage-used-bytes': '32' })
-    expect([...api.documents.documents.values()].map(({ filename }) => filename).toSorted()).toEqual(
+    expect(api.stored.documents().map(({ filename }) => filename).toSorted()).toEqual(
       promoted.toSorted(),
     )
     expect(api.objects.documents.size).toBe(4)
-    expect(api.ledger.workspaces.get('ws_1' as WorkspaceId)).toMatchObject({ remainingBytes: 968 })
-    expect(api.reservations.items.size).toBe(0)
+    expect(api.stored.ledgerOf('ws_1')).toMatchObject({ usedBytes: 32 })
+    expect(api.stored.items()).toHaveLength(4)
   })
 
   it('promotes the paths that it is given, sorted, and refuses those that are not there one by one', async () => {
@@ -99,10 +98,10 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
     const api = prepare(['output/a.csv'])
     const body = kind === 'prefix' ? { prefix: '' } : { paths: ['output/a.csv', PATH] }
     const first = listOf(await api.promoteAll(body))
-    const claim = vi.spyOn(api.reservations, 'claim')
+    const begin = vi.spyOn(api.documents, 'begin')
     const again = await api.promoteAll(body)
     expect(listOf(again).data).toEqual(first.data.map((item) => ({ ...item, outcome: 'kept' })))
-    expect(claim).not.toHaveBeenCalled()
+    expect(begin).not.toHaveBeenCalled()
     expect(again.headers).toMatchObject({ 'storage-used-bytes': '16' })
 
     api.putFile(PATH, Buffer.from('changed'), 'text/csv')
@@ -110,7 +109,7 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
       ['output/a.csv', 'kept'],
       [PATH, 'promoted'],
     ])
-    expect(api.documents.documents.size).toBe(3)
+    expect(api.stored.documents().length).toBe(3)
   })
 
   it('makes no document that a promotion with an Idempotency-Key could make', async () => {
@@ -165,15 +164,14 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
   it('promotes five hundred files, each once, and says where to go on', async () => {
     const all = paths(501)
     const api = prepare(all)
-    api.ledger.workspaces.clear()
-    await api.ledger.create('ws_1' as WorkspaceId, 1_000_000, AbortSignal.timeout(1000))
+    await api.workspaces.create('ws_1' as WorkspaceId, 1_000_000, AbortSignal.timeout(1000))
     const first = await api.promoteAll({ prefix: 'many/' })
     expect(outcomesOf(first)).toEqual(all.slice(0, 500).map((path) => [path, 'promoted']))
     expect(first.body).toMatchObject({ has_more: true, next: formatFileId('many/499.csv') })
     const rest = await api.promoteAll({ prefix: 'many/', after: listOf(first).next })
     expect(outcomesOf(rest)).toEqual([['many/500.csv', 'promoted']])
     expect(rest.body).toMatchObject({ has_more: false, next: null })
-    expect(api.documents.documents.size).toBe(501)
+    expect(api.stored.documents().length).toBe(501)
     expect(rest.headers).toMatchObject({ 'storage-used-bytes': String(501 * CSV.length) })
   })
 
@@ -223,7 +221,7 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
       status: 429,
       headers: { 'retry-after': '1' },
     })
-    expect(limited.documents.documents.size).toBe(5)
+    expect(limited.stored.documents().length).toBe(5)
   })
 
   it('goes on when the rate limiter does not answer', async () => {
@@ -241,25 +239,25 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
     const all = [one, other].flatMap((response) => (response ? outcomesOf(response).map(([, outcome]) => outcome) : []))
     expect(all.filter((outcome) => outcome === 'promoted')).toHaveLength(30)
     expect(all.filter((outcome) => outcome === 'kept')).toHaveLength(30)
-    expect([api.documents.documents.size, api.objects.documents.size, api.reservations.items.size]).toEqual([30, 30, 0])
-    expect(api.ledger.workspaces.get('ws_1' as WorkspaceId)).toMatchObject({ remainingBytes: 1000 - 30 * 8 })
+    expect([api.stored.items().length, api.objects.documents.size]).toEqual([30, 30])
+    expect(api.stored.ledgerOf('ws_1')).toMatchObject({ usedBytes: 30 * 8 })
   })
 
-  it('keeps the document that a twin has made between the look for it and the record', async () => {
+  it('keeps the document that a twin has made between the look for it and its own beginning', async () => {
     const api = prepare()
-    const { claim } = api.reservations
+    const { begin } = api.documents
     const twins: Promise<AnyResponse>[] = []
-    vi.spyOn(api.reservations, 'claim').mockImplementationOnce(async (...args) => {
+    vi.spyOn(api.documents, 'begin').mockImplementationOnce(async (...args) => {
       twins.push(api.promoteAll({ prefix: '' }))
       await twins[0]
-      return claim.apply(api.reservations, args)
+      return begin(...args)
     })
     const own = await api.promoteAll({ prefix: '' })
     const [twin] = await Promise.all(twins)
     expect(outcomesOf(own)).toEqual([[PATH, 'kept']])
     expect(twin && outcomesOf(twin)).toEqual([[PATH, 'promoted']])
-    expect([api.documents.documents.size, api.objects.documents.size, api.reservations.items.size]).toEqual([1, 1, 0])
-    expect(api.ledger.workspaces.get('ws_1' as WorkspaceId)).toMatchObject({ remainingBytes: 992 })
+    expect([api.stored.items().length, api.objects.documents.size]).toEqual([1, 1])
+    expect(api.stored.ledgerOf('ws_1')).toMatchObject({ usedBytes: 8 })
   })
 
   it('looks for the document of a file that changed after it was listed', async () => {
@@ -274,7 +272,7 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
       return findContainerFile(...args)
     })
     expect(outcomesOf(await api.promoteAll({ prefix: '' }))).toEqual([[PATH, 'kept']])
-    expect(api.documents.documents.size).toBe(1)
+    expect(api.stored.documents().length).toBe(1)
   })
 
   it('ends before a file that would begin too late, and goes on from there', async () => {
@@ -292,14 +290,14 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
     expect(outcomesOf(first)).toEqual(paths(done).map((path) => [path, 'promoted']))
     expect(first.body).toMatchObject({ has_more: true, next: formatFileId(String(paths(done).at(-1))) })
     // What was done behind the end of the list is counted now, and kept when the next request answers with it.
-    const made = api.documents.documents.size
+    const made = api.stored.documents().length
     expect(api.published).toContainEqual(
       expect.objectContaining({ Promotions: made, PromotedBytes: made * CSV.length }),
     )
     const rest = await api.promoteAll({ prefix: 'many/', after: listOf(first).next })
     expect(listOf(rest).data.map(({ path }) => path)).toEqual(paths(40 - done, done))
     expect(listOf(rest).data.flatMap(({ error }) => error ?? [])).toEqual([])
-    expect(api.documents.documents.size).toBe(40)
+    expect(api.stored.documents().length).toBe(40)
   })
 
   it('tries the first file whatever the time, so that each request makes progress', async () => {
@@ -333,7 +331,7 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
     api.putFile('many/small', Buffer.alloc(50))
     api.putFile('many/too large', Buffer.alloc(2001))
     api.putFile('many/unfit', Buffer.alloc(1001))
-    const calls = [vi.spyOn(api.objects, 'findContainerFile'), vi.spyOn(api.reservations, 'claim')]
+    const calls = [vi.spyOn(api.objects, 'findContainerFile'), vi.spyOn(api.documents, 'begin')]
     const { data } = listOf(await api.promoteAll({ prefix: 'many/' }))
     const bytes = { quota_bytes: 1000, used_bytes: 900, file_bytes: 200, frees_bytes_at: expect.any(String) }
     const metadata = { ...bytes, reason: 'storage_quota_exceeded', retry_after_seconds: 3120 }
@@ -400,16 +398,16 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
     const response = await api.promoteAll({ paths: paths(2) }, { remainingMs: left })
     expect(outcomesOf(response)).toEqual([['many/000.csv', 'kept']])
     expect(response.body).toMatchObject({ has_more: true })
-    expect(api.documents.documents.size).toBe(1)
+    expect(api.stored.documents().length).toBe(1)
   })
 
   it.each([
     ['is 503 when S3 does not list', 'listContainerFiles', { prefix: '' }],
-    ['is 503 when no document can be looked for', 'findAllEvenDeleted', { paths: [PATH] }],
+    ['is 503 when no document can be looked for', 'findAll', { paths: [PATH] }],
   ])('%s', async (_, method, body) => {
     const api = prepare()
     const down = new ServiceError('service_unavailable')
-    if (method === 'findAllEvenDeleted') vi.spyOn(api.documents, 'findAllEvenDeleted').mockRejectedValue(down)
+    if (method === 'findAll') vi.spyOn(api.documents, 'findAll').mockRejectedValue(down)
     else
       vi.spyOn(api.objects, 'listContainerFiles').mockImplementation(async function* () {
         yield* []
@@ -421,9 +419,9 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
 
   it('is the next request that goes on when a store fails in the middle', async () => {
     const api = prepare(paths(120))
-    const { findAllEvenDeleted } = api.documents
-    vi.spyOn(api.documents, 'findAllEvenDeleted')
-      .mockImplementationOnce((...args) => findAllEvenDeleted.apply(api.documents, args))
+    const { findAll } = api.documents
+    vi.spyOn(api.documents, 'findAll')
+      .mockImplementationOnce((...args) => findAll(...args))
       .mockRejectedValueOnce(new ServiceError('service_unavailable'))
     const first = listOf(await api.promoteAll({ prefix: 'many/' }))
     expect([first.data.length, first.next]).toEqual([100, formatFileId('many/099.csv')])
@@ -434,7 +432,7 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
   it('counts no file for which no time is left', async () => {
     const api = prepare(paths(120))
     const take = vi.spyOn(api.dependencies.rateLimiter, 'take').mockClear()
-    const remainingMs = () => (api.documents.documents.size < 100 ? 28_000 : 7499)
+    const remainingMs = () => (api.stored.documents().length < 100 ? 28_000 : 7499)
     const first = listOf(await api.promoteAll({ prefix: 'many/' }, { remainingMs }))
     expect([first.data.length, first.next]).toEqual([100, formatFileId('many/099.csv')])
     expect(take.mock.calls.map(([, , count = 1]) => count)).toEqual([1, 99])
@@ -443,8 +441,8 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
   it('is no refusal of the others when the document of one file cannot be read', async () => {
     const api = prepare(['a.csv'])
     const unreadable = new UnreadableItemError('it has no size')
-    vi.spyOn(api.documents, 'findAllEvenDeleted').mockRejectedValueOnce(unreadable)
-    vi.spyOn(api.documents, 'findEvenDeleted').mockRejectedValueOnce(unreadable)
+    vi.spyOn(api.documents, 'findAll').mockRejectedValueOnce(unreadable)
+    vi.spyOn(api.documents, 'begin').mockRejectedValueOnce(unreadable)
     const outcomes = outcomesOf(await api.promoteAll({ paths: ['a.csv', PATH] })).map(([, outcome]) => outcome)
     expect(outcomes.toSorted()).toEqual(['internal_error', 'promoted'])
   })

@@ -1,11 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import type { WorkspaceId } from '../../lib/ids.ts'
 import { idOf } from '../support/api/idempotent-promotions.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 
 const MS = expect.any(Number)
-const SUCCESS_STEPS = { authenticate: MS, look_up: MS, take: MS, copy: MS, record: MS, settle: MS }
+const SUCCESS_STEPS = { authenticate: MS, look_up: MS, begin: MS, copy: MS, take: MS, record: MS, unmark: MS }
 const TIMED = ['Promotion', 'Authenticate', 'LookUp', 'Take', 'Copy', 'Record', 'Settle']
 const SUCCESS_TIMES = Object.fromEntries(TIMED.map((step) => [`${step}Time`, MS]))
 
@@ -76,7 +75,7 @@ describe('the log line and the metrics of a request', () => {
         reason: 'service_unavailable',
         error: cause,
         document_id: expect.any(String),
-        steps_ms: { authenticate: MS, look_up: MS, take: MS, copy: MS, undo: MS },
+        steps_ms: { authenticate: MS, look_up: MS, begin: MS, copy: MS, undo: MS },
       }),
     ])
     expect(api.published).toEqual([{ Failures: 1, reason: 'service_unavailable' }, { UndoTime: MS }])
@@ -99,7 +98,7 @@ describe('the log line and the metrics of a request', () => {
     const api = createTestApi({ maxFileBytes: 1000 })
     api.putFile(PATH, Buffer.alloc(usedBytes))
     expect((await api.promote({})).status).toBe(200)
-    expect(api.ledger.workspaces.get('ws_1' as WorkspaceId)?.remainingBytes).toBe(1000 - usedBytes)
+    expect(api.stored.ledgerOf('ws_1')?.usedBytes).toBe(usedBytes)
     expect('QuotaNearlyFull' in (api.published[0] ?? {})).toBe(isNearlyFull)
   })
 })

@@ -1,54 +1,60 @@
 import { expect } from 'vitest'
-import type { AuditDependencies } from '../../lib/audit/audit-context.ts'
+import { createDocumentListing } from '../../lib/aws/dynamodb/document-listing.ts'
+import { createDocumentMaintenance } from '../../lib/aws/dynamodb/document-maintenance.ts'
+import { createDocuments } from '../../lib/aws/dynamodb/documents.ts'
+import { createDueWork } from '../../lib/aws/dynamodb/due-work.ts'
+import { createLedger } from '../../lib/aws/dynamodb/ledger.ts'
+import { createLedgerMaintenance } from '../../lib/aws/dynamodb/ledger-maintenance.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import type { DocumentExpiries } from '../../lib/ledger/ports/document-expiries.ts'
-import type { Attempt, Note } from '../../lib/ledger/ports/reservations.ts'
-import { resolveWorkspace } from '../../lib/ledger/resolve-workspace.ts'
+import { deleteDocument } from '../../lib/ledger/delete-document.ts'
+import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
+import { resolveDueItems } from '../../lib/ledger/resolve-due-items.ts'
 import type { Log, LogFields } from '../../lib/logging.ts'
 import { createObjectKeys } from '../../lib/object-keys.ts'
-import { type Admission, createAdmission } from '../../lib/promotion/admission.ts'
+import { createAdmission } from '../../lib/promotion/admission.ts'
 import { createTelemetry } from '../../lib/telemetry.ts'
-import { createFakeDocumentExpiries } from './fakes/document-expiries.ts'
-import { createFakeDocumentRecords } from './fakes/document-records.ts'
+import { createMemoryTables, DOCUMENTS_TABLE, WORKSPACES_TABLE } from './dynamodb/memory-tables.ts'
 import { createFakeObjectStore } from './fakes/object-store.ts'
-import { createFakeQuotaLedger } from './fakes/quota-ledger.ts'
-import { createFakeReservations } from './fakes/reservations.ts'
-import { newAttempt, newDocument } from './stores/ledger-values.ts'
+import { newAttempt, newDocument, newRelease, pendingOf, type TestAttempt } from './stores/ledger-values.ts'
 
 export const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId
-/** How long the note of a copy that S3 may still finish stays. */
+/** How long what was on its way to S3 may still arrive. */
 export const LATE_COPY_MS = 15 * 60 * 1000
 const { signal } = new AbortController()
 
-/** What one call of an attempt does; `settle` is the end of one whose marker is gone. The last are notes. */
-export type Step = 'claim' | 'take' | 'reserve' | 'unmark' | 'copy' | 'record' | 'settle' | 'fence' | Note
-/** All that a promotion does before it is settled. */
-export const ALL_STEPS: readonly Step[] = ['take', 'reserve', 'unmark', 'copy', 'record']
+/** What one call of an attempt does. */
+export type Step = 'begin' | 'copy' | 'take' | 'record' | 'unmark' | 'stray' | 'fence' | 'delete' | 'mark'
+/** All that a promotion does. */
+export const ALL_STEPS: readonly Step[] = ['begin', 'copy', 'take', 'record', 'unmark']
 
 interface Circumstances {
   defaultQuotaBytes?: number
-  maxTakings?: number
   random?: () => number
   clock?: { nowMs: number }
 }
 
-/** The ports on in-memory stores, and a clock that a test sets: for the unit tests, the whole API and the explorer. */
-export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Circumstances = {}) {
+/** The adapters on tables in memory, and a clock that a test sets: for the unit tests, and the whole API. */
+export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaBytes = 1000 }: Circumstances = {}) {
   const now = () => clock.nowMs
-  const ledger = createFakeQuotaLedger({ defaultQuotaBytes: 1000, ...limits })
-  const reservations = createFakeReservations()
-  const documents = createFakeDocumentRecords(now)
+  let latestMs = 0
+  // DynamoDB's own clock does not go back with that of a process.
+  const stored = createMemoryTables({ now: () => (latestMs = Math.max(latestMs, clock.nowMs)) })
+  const { client } = stored
+  const workspacesTable = { client, tableName: WORKSPACES_TABLE, defaultQuotaBytes, now }
+  const documentsTable = { client, tableName: DOCUMENTS_TABLE, leaseMs: LEASE_MS, now }
+  const ledger = createLedger(workspacesTable)
+  const documents = { ...createDocuments(documentsTable), ...createDocumentMaintenance(documentsTable) }
   const objects = createFakeObjectStore()
   const logged: LogLine[] = []
   const log: Log = createRecordingLog(logged)
   const deps = {
-    quota: ledger,
-    workspaces: ledger,
-    reservations,
+    ledger,
+    workspaces: createLedgerMaintenance(workspacesTable),
     documents,
-    expiries: createFakeDocumentExpiries(documents, now),
+    dueWork: createDueWork(documentsTable),
+    listing: createDocumentListing(documentsTable),
     objects,
     objectKeys: createObjectKeys({
       sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
@@ -56,48 +62,45 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Ci
     }),
     admission: createAdmission({ now, ...(random && { random }) }),
     leaseMs: LEASE_MS,
+    maxFileBytes: 500,
+    defaultQuotaBytes,
     now,
     log,
-  } satisfies AuditDependencies & { admission: Admission; expiries: DocumentExpiries }
+  }
 
-  /** A reservation of an attempt that begins now. */
-  const begin = (change: Partial<Attempt> = {}) => newAttempt({ leaseExpiresAtMs: clock.nowMs + LEASE_MS, ...change })
+  /** An attempt that begins now. */
+  const begin = (change: Partial<TestAttempt> = {}) => newAttempt({ leaseEndsAtMs: clock.nowMs + LEASE_MS, ...change })
 
-  const putObject = ({ objectKey, sizeBytes }: Pick<Attempt, 'objectKey' | 'sizeBytes'>) =>
+  const putObject = ({ objectKey, sizeBytes }: Pick<TestAttempt, 'objectKey' | 'sizeBytes'>) =>
     objects.documents.set(objectKey, { bytes: Buffer.alloc(sizeBytes), contentType: undefined })
 
   /** Does the given steps of an attempt, and no more. */
-  const run = async (steps: readonly Step[], one: Attempt = begin()): Promise<Attempt> => {
+  const run = async (steps: readonly Step[], one = begin(), as: Partial<WorkspaceDocument> = {}) => {
+    const document = newDocument(one, as)
+    const dueAtMs = clock.nowMs + LEASE_MS
     const does: Record<Step, () => unknown> = {
-      take: async () => {
-        const taken = await ledger.take(one, signal)
-        if (taken.outcome === 'taken') one.countedFrom = taken.countedFrom
-      },
-      claim: () => reservations.claim(one, signal),
-      reserve: async () =>
-        reservations.reserve(one, (await reservations.find(one, signal))?.purpose === 'claim', signal),
-      unmark: () => ledger.unmark(one, signal),
+      begin: () => documents.begin(pendingOf(one), undefined, signal),
       copy: () => putObject(one),
-      record: () => documents.record(newDocument(one), signal),
-      settle: () => reservations.remove(one, signal),
-      fence: () => reservations.fence({ ...one, leaseExpiresAtMs: one.leaseExpiresAtMs + LATE_COPY_MS }, false, signal),
-      late_copy: () => reservations.note('late_copy', one, signal),
-      deletion: () => reservations.note('deletion', one, signal),
+      take: async () => {
+        const taken = await ledger.take(one, signal, 0)
+        if (taken.outcome === 'taken') document.countedFrom = taken.ledger.version
+      },
+      record: () => documents.record(document, signal),
+      unmark: () => ledger.unmark(one, signal),
+      stray: () => documents.putStray({ ...pendingOf(one), state: 'stray', dueAtMs: clock.nowMs + LATE_COPY_MS }, signal),
+      fence: () => documents.fence(one, signal),
+      delete: () => documents.delete(one, { dueAtMs }, signal),
+      mark: () => ledger.mark(newRelease(one, { leaseEndsAtMs: dueAtMs }), signal, 0),
     }
     for (const step of steps) await does[step]()
-    return one
+    return document
   }
-
-  const reservationsIn = (workspaceId: WorkspaceId) =>
-    [...reservations.items.values()].filter((each) => each.workspaceId === workspaceId)
-  const lateCopiesIn = (workspaceId: WorkspaceId) =>
-    reservationsIn(workspaceId).filter(({ purpose }) => purpose === 'late_copy')
 
   return {
     clock,
     deps,
+    stored,
     ledger,
-    reservations,
     documents,
     objects,
     logged,
@@ -105,7 +108,8 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Ci
     putObject,
     run,
     /** A document as it is when nothing is under way. */
-    addDocument: async (one: Attempt = begin()) => newDocument(await run([...ALL_STEPS, 'settle'], one)),
+    addDocument: (one?: TestAttempt, as?: Partial<WorkspaceDocument>) => run(ALL_STEPS, one, as),
+    deleteDocument: (document: WorkspaceDocument) => deleteDocument(document, {}, deps, signal),
     /** Lets time pass until all leases of earlier attempts are over. */
     pass: (durationMs = LEASE_MS) => {
       clock.nowMs += durationMs
@@ -115,26 +119,27 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Ci
       log,
       telemetry: createTelemetry(),
     }),
-    /** Runs the resolver once all leases are over, and again once the leases of its own work are. */
-    async resolveAll(workspaceId = WORKSPACE): Promise<void> {
-      for (let run = 0; run < 3; run++) {
+    /** Runs the resolver once all leases are over, and again once all has arrived. */
+    async resolveAll(): Promise<void> {
+      for (let times = 0; times < 3; times++) {
         clock.nowMs += LATE_COPY_MS
-        const bounds = { maxResolutions: 100, leaseUntilMs: clock.nowMs + 60_000 }
-        const { failed, isComplete } = await resolveWorkspace(workspaceId, bounds, deps, signal)
-        expect([failed, isComplete]).toEqual([0, true])
+        for (const kind of ['work', 'expiry'] as const) {
+          const { failed, unlisted } = await resolveDueItems(kind, { timeoutEachMs: 60_000 }, deps, signal)
+          expect([failed, unlisted]).toEqual([0, 0])
+        }
       }
-      expect(lateCopiesIn(workspaceId)).toEqual([])
-      expect(ledger.workspaces.get(workspaceId)?.checkDueAtMs).toBeUndefined()
+      const left = stored.items().filter(({ state }) => state !== 'ready' && state !== 'gone')
+      expect(left).toEqual([])
     },
-    /** What is stored, in numbers; without the notes of late copies. */
+    /** What is stored, in numbers. */
     state(workspaceId = WORKSPACE) {
-      const workspace = ledger.workspaces.get(workspaceId)
-      const isOwn = (key: string) => key.startsWith(`${workspaceId}/`)
+      const { usedBytes = 0, takings = [], releases = [] } = stored.ledgerOf(workspaceId) ?? {}
+      const items = stored.items().filter((item) => item.workspaceId === workspaceId)
       return {
-        used: workspace ? workspace.quotaBytes - workspace.remainingBytes : 0,
-        markers: workspace ? workspace.takings.size + workspace.releases.size : 0,
-        reservations: reservationsIn(workspaceId).length - lateCopiesIn(workspaceId).length,
-        documents: [...documents.documents.keys()].filter(isOwn).length,
+        used: usedBytes,
+        markers: takings.length + releases.length,
+        unfinished: items.filter(({ state }) => state !== 'ready' && state !== 'gone').length,
+        documents: items.filter(({ state }) => state === 'ready').length,
         objects: [...objects.documents.keys()].filter((key) => key.startsWith(`documents/${workspaceId}/`)).length,
       }
     },
@@ -143,9 +148,9 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, ...limits }: Ci
 
 export type Ports = ReturnType<typeof createPorts>
 
-export const NOTHING = { used: 0, markers: 0, reservations: 0, documents: 0, objects: 0 }
+export const NOTHING = { used: 0, markers: 0, unfinished: 0, documents: 0, objects: 0 }
 /** The state with one document, of the size that newAttempt gives. */
-export const ONE_DOCUMENT = { used: 100, markers: 0, reservations: 0, documents: 1, objects: 1 }
+export const ONE_DOCUMENT = { used: 100, markers: 0, unfinished: 0, documents: 1, objects: 1 }
 
 interface LogLine extends LogFields {
   level: string

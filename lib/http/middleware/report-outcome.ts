@@ -5,10 +5,11 @@ import type { ApiMiddleware } from '../request-state.ts'
 const STEP_METRICS: Readonly<Record<Exclude<TimedStep, 'wait'>, MetricName>> = {
   authenticate: 'AuthenticateTime',
   look_up: 'LookUpTime',
+  begin: 'BeginTime',
   take: 'TakeTime',
   copy: 'CopyTime',
   record: 'RecordTime',
-  settle: 'SettleTime',
+  unmark: 'UnmarkTime',
   undo: 'UndoTime',
 }
 

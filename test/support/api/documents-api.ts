@@ -1,6 +1,6 @@
 import { beforeEach } from 'vitest'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { NOW_MS } from '../ports.ts'
 import type { AnyResponse } from './openapi.ts'
 import { CONTAINER, createTestApi, PATH } from './test-api.ts'
@@ -13,6 +13,8 @@ export const UNLIMITED = {
 export const OPENAI = { 'user-agent': 'OpenAI/JS 6.49.0' }
 export const ANTHROPIC = { 'anthropic-version': '2026-10-21' }
 export const OPENROUTER = { 'user-agent': 'speakeasy-sdk/typescript 1.3.19 2.0 1.0 @openrouter/sdk' }
+
+const { signal } = new AbortController()
 
 export const newDocumentId = () => documentIdOfAttempt(newAttemptId())
 
@@ -40,9 +42,13 @@ export function useDocumentsApi() {
       createdAt: new Date(NOW_MS - minute * 60_000),
       containerId: CONTAINER,
       createdBy: 'key_1',
+      sourceEtag: '"e"',
+      countedFrom: 1,
+      state: 'ready',
       ...change,
     } as WorkspaceDocument
-    await api.documents.record(document, AbortSignal.timeout(1000))
+    await api.documents.begin({ ...ids, objectKey: document.objectKey, state: 'pending', dueAtMs: 0 }, undefined, signal)
+    await api.documents.record(document, signal)
     api.objects.documents.set(document.objectKey, { bytes: Buffer.alloc(8), contentType: 'text/csv' })
     return document
   }

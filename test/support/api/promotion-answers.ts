@@ -44,13 +44,10 @@ export function expectRefusal(
 }
 
 /** Expects that nothing new is kept and nothing stays counted. */
-export function expectUntouched({ documents, objects, ledger, reservations }: ReturnType<typeof createTestApi>) {
-  expect(reservations.items.size).toBe(0)
-  expect(documents.documents.size).toBe(0)
+export function expectUntouched({ stored, objects }: ReturnType<typeof createTestApi>) {
+  expect(stored.items().filter(({ state }) => state !== 'gone')).toEqual([])
   expect(objects.documents.size).toBe(0)
-  for (const workspace of ledger.workspaces.values()) {
-    expect(workspace.remainingBytes).toBe(workspace.quotaBytes)
-    expect(workspace.takings.size).toBe(0)
-    expect(workspace.releases.size).toBe(0)
+  for (const { usedBytes, takings, releases } of stored.ledgers()) {
+    expect([usedBytes, takings, releases]).toEqual([0, [], []])
   }
 }

@@ -2,7 +2,6 @@ import { readConfig } from '../../../lib/config.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
 import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
-import { createFakeDocumentListing } from '../fakes/document-listing.ts'
 import { createFakeDownloadSigner } from '../fakes/download-signer.ts'
 import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
 import { createPorts } from '../ports.ts'
@@ -24,7 +23,7 @@ export const CSV = Buffer.from('a,b\n1,2\n')
 
 const CONFIG = readConfig(
   Object.fromEntries(
-    'KEYS_TABLE WORKSPACES_TABLE RESERVATIONS_TABLE DOCUMENTS_TABLE RATE_LIMITS_TABLE SANDBOX_BUCKET DOCUMENTS_BUCKET'
+    'KEYS_TABLE WORKSPACES_TABLE DOCUMENTS_TABLE RATE_LIMITS_TABLE SANDBOX_BUCKET DOCUMENTS_BUCKET'
       .split(' ')
       .map((name) => [name, name.toLowerCase()]),
   ),
@@ -32,20 +31,18 @@ const CONFIG = readConfig(
 
 /** The whole HTTP surface and the use case, on in-memory stores, with one container file and one key to begin with. */
 export function createTestApi(change: Partial<HandlerDependencies> = {}) {
-  const ports = createPorts({ maxTakings: 2 })
-  const { ledger, reservations, documents, objects, logged } = ports
+  const ports = createPorts()
+  const { ledger, documents, objects, logged, stored } = ports
   const apiKeys = createFakeApiKeyStore()
   const published: (MetricValues & Partial<Record<'reason' | 'kind' | 'operation', string>>)[] = []
   const dependencies: HandlerDependencies = {
     ...CONFIG,
     ...ports.deps,
     apiKeys,
-    listing: createFakeDocumentListing(documents, ports.deps.now),
     containerFiles: objects,
     documentObjects: objects,
     downloads: createFakeDownloadSigner(),
     rateLimiter: createFakeRateLimiter({ requestsPerMinute: 60, burst: 5 }, ports.deps.now),
-    maxFileBytes: 500,
     metrics: { publish: (values, detail?: MetricDetail) => void published.push({ ...values, ...detail }) },
     ...change,
   }
@@ -97,8 +94,9 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     apiKeys,
     objects,
     ledger,
-    reservations,
+    workspaces: ports.deps.workspaces,
     documents,
+    stored,
     logged,
     published,
     dependencies,

@@ -6,12 +6,12 @@ import {
   newReleaseId,
   type WorkspaceId,
 } from '../../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
-import type { Attempt, Release } from '../../../lib/ledger/ports/reservations.ts'
+import type { Attempt, PendingDocument, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import type { Release, Taking } from '../../../lib/ledger/ports/ledger.ts'
 
 /** The clock of stores in tests, and the quota of a workspace that nobody gave another one. */
 export const LEDGER_NOW_MS = 1_800_000_000_000
-export const LEDGER_SETTINGS = { defaultQuotaBytes: 1000 }
+export const LEDGER_SETTINGS = { defaultQuotaBytes: 1000, leaseMs: 120_000, now: () => LEDGER_NOW_MS }
 
 /** Far from now: no lease ends by itself. */
 export const LEASE_END_MS = 1_900_000_000_000
@@ -20,8 +20,11 @@ export function newWorkspaceId(): WorkspaceId {
   return `ws_${newAttemptId()}` as WorkspaceId
 }
 
-/** A reservation of an attempt of its own, as a plain promotion makes it. */
-export function newAttempt(change: Partial<Attempt> = {}): Attempt {
+/** An attempt, with the bytes that it takes. */
+export type TestAttempt = Attempt & Taking
+
+/** An attempt of its own, as a plain promotion makes it. */
+export function newAttempt(change: Partial<TestAttempt> = {}): TestAttempt {
   const attemptId = change.attemptId ?? newAttemptId()
   const documentId = change.documentId ?? documentIdOfAttempt(attemptId)
   const workspaceId = change.workspaceId ?? ('ws_1' as WorkspaceId)
@@ -31,17 +34,24 @@ export function newAttempt(change: Partial<Attempt> = {}): Attempt {
     attemptId,
     sizeBytes: 100,
     objectKey: `documents/${workspaceId}/${documentId}/${attemptId}`,
-    leaseExpiresAtMs: LEASE_END_MS,
+    leaseEndsAtMs: LEASE_END_MS,
     ...change,
   }
 }
 
-/** The document that the attempt of a reservation makes. */
-export function newDocument(reservation: Attempt = newAttempt()): WorkspaceDocument {
-  const { leaseExpiresAtMs: _, ...document } = reservation
+export function pendingOf({ sizeBytes: _, leaseEndsAtMs: dueAtMs, ...attempt }: TestAttempt): PendingDocument {
+  return { ...attempt, state: 'pending', dueAtMs }
+}
+
+/** The document that an attempt makes. */
+export function newDocument(
+  { leaseEndsAtMs: _, ...attempt }: TestAttempt = newAttempt(),
+  change: Partial<WorkspaceDocument> = {},
+): WorkspaceDocument {
   return {
     countedFrom: 1,
-    ...document,
+    ...attempt,
+    state: 'ready',
     filename: 'отчёт/結果 📄.csv' as FilePath,
     mimeType: 'text/csv; charset=utf-8',
     createdAt: new Date('2026-11-21T09:38:35.556Z'),
@@ -50,25 +60,15 @@ export function newDocument(reservation: Attempt = newAttempt()): WorkspaceDocum
     sourceEtag: '"1bc29b36f623ba82aaf6724fd3b16718"',
     sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     createdBy: 'key_1',
+    ...change,
   }
 }
 
 /** A release of an attempt's bytes, with an id of its own. */
 export function newRelease(
-  of: Pick<Release, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>,
-  cause: Release['cause'],
+  { workspaceId, documentId, attemptId, sizeBytes }: Pick<Release, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>,
   change: Partial<Release> = {},
 ): Release {
-  const { workspaceId, documentId, attemptId, sizeBytes } = of
-  const releaseId = newReleaseId()
-  return {
-    workspaceId,
-    documentId,
-    attemptId,
-    sizeBytes,
-    releaseId,
-    cause,
-    leaseExpiresAtMs: LEASE_END_MS,
-    ...change,
-  }
+  const bytes = { workspaceId, documentId, attemptId, sizeBytes }
+  return { ...bytes, releaseId: newReleaseId(), leaseEndsAtMs: LEASE_END_MS, ...change }
 }
