@@ -5,7 +5,7 @@ import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 
 const MS = expect.any(Number)
 const SUCCESS_STEPS = { authenticate: MS, look_up: MS, begin: MS, copy: MS, take: MS, record: MS, unmark: MS }
-const TIMED = ['Promotion', 'Authenticate', 'LookUp', 'Take', 'Copy', 'Record', 'Settle']
+const TIMED = ['Promotion', 'Authenticate', 'LookUp', 'Begin', 'Copy', 'Take', 'Record', 'Unmark']
 const SUCCESS_TIMES = Object.fromEntries(TIMED.map((step) => [`${step}Time`, MS]))
 
 describe('the log line and the metrics of a request', () => {

@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
-import { createWorkspaceAdministration } from '../../../lib/aws/dynamodb/workspace-administration.ts'
 import type { DocumentId } from '../../../lib/ids.ts'
 import type { Content } from '../dynamodb/dynalite.ts'
 import type { TestProcess } from './test-process.ts'
@@ -28,8 +27,7 @@ export const ofTable =
   (name: string, wanted: string): IsRead =>
   (operation, { TableName }) =>
     operation === wanted && String(TableName).endsWith(name)
-export const administration = (process: TestProcess) =>
-  createWorkspaceAdministration({ client: process.dynamoDb, tableName: process.config.workspacesTable })
+export const administration = (process: TestProcess) => process.deps.workspaces
 export const keys = (process: TestProcess) =>
   createApiKeyAdministration({ client: process.dynamoDb, tableName: process.config.keysTable })
 export const listing = (process: TestProcess) =>

@@ -44,6 +44,7 @@ export const call = ({ process, workspace, documentId }: Prepared, name: Operati
 
 export async function objectKeyOf({ process, workspace, documentId }: Prepared): Promise<string> {
   const signal = AbortSignal.timeout(60_000)
-  const document = await process.deps.documents.find(workspace.workspaceId, documentId as DocumentId, signal)
+  const ids = { workspaceId: workspace.workspaceId, documentId: documentId as DocumentId }
+  const document = await process.deps.documents.find(ids, signal)
   return document?.objectKey ?? ''
 }

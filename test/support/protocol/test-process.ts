@@ -3,11 +3,11 @@ import type { NodeHttpHandler } from '@smithy/node-http-handler'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
-import { checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
+import { dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
 import { type DocumentId, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
-import { expireDocuments } from '../../../lib/ledger/expire-documents.ts'
-import { resolveWorkspace } from '../../../lib/ledger/resolve-workspace.ts'
+import type { DueKind, DueWork } from '../../../lib/ledger/ports/documents.ts'
+import { resolveDueItems } from '../../../lib/ledger/resolve-due-items.ts'
 import type { Log } from '../../../lib/logging.ts'
 import type { Metrics } from '../../../lib/metrics.ts'
 import { invoke } from '../api/invoke.ts'
@@ -25,7 +25,6 @@ import type { TestWorkspace } from './workspaces.ts'
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 /** Never reached, however busy the machine is. */
 const PATIENT_MS = 60_000
-const RESOLVER_BOUNDS = { maxResolutions: 1000, timeoutEachMs: PATIENT_MS }
 
 interface Options {
   /** Whether it has the time limits of the product's clients, which are too short for a busy machine. */
@@ -106,6 +105,14 @@ export async function startTestProcess(
     )
   }
 
+  const resolve = (kind: DueKind, workspaceId: WorkspaceId, timeoutMs: number) => {
+    const { deps } = composed
+    const shards = kind === 'expiry' && { shards: [Number(dueShardOf(kind, workspaceId).split(' ')[1])] }
+    const run = { timeoutEachMs: PATIENT_MS, ...shards }
+    const ofWorkspace = { ...deps, dueWork: onlyOf(workspaceId, deps.dueWork) }
+    return actAs('resolve-due-work', () => resolveDueItems(kind, run, ofWorkspace, AbortSignal.timeout(timeoutMs)))
+  }
+
   return {
     ...testStores,
     /** The product's client, whose calls can be broken. */
@@ -180,21 +187,10 @@ export async function startTestProcess(
       })
       return answered(functionOf(operation).name, { event, operation, context: lambdaContext(request.remainingMs) })
     },
-    resolveWorkspace: (workspaceId: WorkspaceId, timeoutMs = PATIENT_MS) =>
-      actAs('resolve-reservations', () =>
-        resolveWorkspace(
-          workspaceId,
-          { ...RESOLVER_BOUNDS, leaseUntilMs: now() + PATIENT_MS },
-          composed.deps,
-          AbortSignal.timeout(timeoutMs),
-        ),
-      ),
-    /** Deletes what has expired in the shard of this workspace. */
-    expire(workspaceId: WorkspaceId, timeoutMs = PATIENT_MS) {
-      const shards = [Number(checkShardOf(workspaceId))]
-      const run = { shards, timeoutEachMs: PATIENT_MS, endsAtMs: now() + PATIENT_MS }
-      return actAs('resolve-reservations', () => expireDocuments(run, composed.deps, AbortSignal.timeout(timeoutMs)))
-    },
+    /** Goes on with what processes have left in this workspace. */
+    resolveWorkspace: (workspaceId: WorkspaceId, timeoutMs = PATIENT_MS) => resolve('work', workspaceId, timeoutMs),
+    /** Deletes what has expired in it. */
+    expire: (workspaceId: WorkspaceId, timeoutMs = PATIENT_MS) => resolve('expiry', workspaceId, timeoutMs),
     async audit(workspaceId: WorkspaceId, repair: boolean, timeoutMs = PATIENT_MS): Promise<Finding[]> {
       const findings: Finding[] = []
       // The function of that name only reads; only the command line repairs.
@@ -207,8 +203,13 @@ export async function startTestProcess(
       )
       return findings
     },
+    /** As an administrator does. */
     delete: (workspaceId: WorkspaceId, documentId: DocumentId, timeoutMs = PATIENT_MS) =>
-      actAs('admin', () => deleteDocument({ workspaceId, documentId }, composed.deps, AbortSignal.timeout(timeoutMs))),
+      actAs('admin', async () => {
+        const [{ deps }, signal] = [composed, AbortSignal.timeout(timeoutMs)]
+        const item = await deps.documents.find({ workspaceId, documentId }, signal)
+        return item && item.state !== 'pending' ? deleteDocument(item, {}, deps, signal) : undefined
+      }),
     async stop(): Promise<void> {
       life.die()
       dynamoDb.destroy()
@@ -217,5 +218,13 @@ export async function startTestProcess(
     },
   }
 }
+
+/** What is due of one workspace: tests share their stores. */
+const onlyOf = (workspaceId: WorkspaceId, dueWork: DueWork): DueWork => ({
+  ...dueWork,
+  async *listDue(due, signal) {
+    for await (const page of dueWork.listDue(due, signal)) yield page.filter((each) => each.workspaceId === workspaceId)
+  },
+})
 
 export type TestProcess = Awaited<ReturnType<typeof startTestProcess>>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb'
+import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import {
   DeleteObjectCommand,
   ListMultipartUploadsCommand,
@@ -9,11 +9,8 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { expect } from 'vitest'
 import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
-import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
-import { createReservations } from '../../../lib/aws/dynamodb/reservations.ts'
-import { newWorkspaceItem, toWorkspaceLedger } from '../../../lib/aws/dynamodb/workspace-item.ts'
+import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
-import type { ReservationItem } from '../../../lib/ledger/ports/reservations.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import type { StandIns } from '../stores/stand-ins.ts'
 
@@ -28,18 +25,17 @@ export interface WorkspaceState {
   objects: number
   unfinishedUploads: number
   usedBytes: number
-  /** Reservations that hold bytes, and markers. */
-  reservations: number
+  /** Promotions and deletions that have not ended, and markers. */
+  unfinished: number
+  /** What undone promotions may have on their way. */
+  strays: number
 }
 
 /** Puts workspaces, keys and files into S3 and DynamoDB, and looks at what became of them. */
 export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'config' | 'dynamoDb' | 's3'>) {
-  const reservations = createReservations({ client: dynamoDb, tableName: config.reservationsTable })
-  const listReservations = async (workspaceId: WorkspaceId) => {
-    const all: ReservationItem[] = []
-    for await (const open of reservations.list(workspaceId, AbortSignal.timeout(60_000))) all.push(open)
-    return all
-  }
+  const stores = createWorkspaceStores({ config, dynamoDb, s3, now: Date.now })
+  const itemsOf = (workspaceId: WorkspaceId) =>
+    Array.fromAsync(stores.documents.list(workspaceId, AbortSignal.timeout(60_000)))
   const newIds = (workspaceId: WorkspaceId) => {
     const attemptId = newAttemptId()
     return { workspaceId, documentId: documentIdOfAttempt(attemptId), attemptId }
@@ -58,8 +54,7 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
       }
       await dynamoDb.send(new PutItemCommand({ TableName: config.keysTable, Item: marshall(key) }))
       if (quotaBytes !== undefined) {
-        const Item = marshall(newWorkspaceItem(workspaceId, quotaBytes))
-        await dynamoDb.send(new PutItemCommand({ TableName: config.workspacesTable, Item }))
+        await stores.workspaces.create(workspaceId, quotaBytes, AbortSignal.timeout(60_000))
       }
       return { workspaceId, token }
     },
@@ -80,57 +75,39 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
       await s3.send(new PutObjectCommand({ Bucket: config.documentsBucket, Key, Body: bytes }))
     },
 
-    /** Leaves what a process leaves when it dies after reserving. */
-    async plantReservation(
+    /** Leaves what a process leaves when it dies after it has taken its bytes. */
+    async plantAttempt(
       { workspaceId }: TestWorkspace,
-      { sizeBytes, leaseExpiresAtMs }: { sizeBytes: number; leaseExpiresAtMs: number },
+      { sizeBytes, leaseEndsAtMs }: { sizeBytes: number; leaseEndsAtMs: number },
     ): Promise<void> {
       const ids = newIds(workspaceId)
-      const objectKey = createObjectKeys(config.keyTemplates).documentObject(ids)
-      const ledger = createQuotaLedger({
-        ...config,
-        client: dynamoDb,
-        tableName: config.workspacesTable,
-      })
-      const reservation = { ...ids, sizeBytes, objectKey, leaseExpiresAtMs }
+      const attempt = { ...ids, objectKey: createObjectKeys(config.keyTemplates).documentObject(ids) }
       const signal = AbortSignal.timeout(60_000)
-      expect((await ledger.take(reservation, signal)).outcome).toBe('taken')
-      expect(await reservations.reserve(reservation, false, signal)).toBe('reserved')
-      await ledger.unmark(reservation, signal)
+      const pending = { ...attempt, state: 'pending', dueAtMs: leaseEndsAtMs } as const
+      expect(await stores.documents.begin(pending, undefined, signal)).toBeUndefined()
+      expect((await stores.ledger.take({ ...ids, sizeBytes, leaseEndsAtMs }, signal, 0)).outcome).toBe('taken')
     },
 
     /** Keys of objects that S3 may still write after their promotion was given up. */
     async lateCopyKeys({ workspaceId }: TestWorkspace): Promise<string[]> {
-      const all = await listReservations(workspaceId)
-      return all.filter(({ purpose }) => purpose === 'late_copy').map(({ objectKey }) => objectKey)
+      const strays = (await itemsOf(workspaceId)).filter(({ state }) => state === 'stray')
+      return strays.map(({ objectKey }) => objectKey)
     },
 
     async stateOf({ workspaceId }: TestWorkspace): Promise<WorkspaceState> {
-      const query = new QueryCommand({
-        TableName: config.documentsTable,
-        ConsistentRead: true,
-        KeyConditionExpression: 'workspace_id = :workspace_id',
-        FilterExpression: 'record_kind = :document',
-        ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId, ':document': 'document' }),
-      })
-      const get = new GetItemCommand({
-        TableName: config.workspacesTable,
-        Key: marshall({ workspace_id: workspaceId }),
-        ConsistentRead: true,
-      })
       const prefix = { Bucket: config.documentsBucket, Prefix: `documents/${workspaceId}/` }
-      const { Items = [] } = await dynamoDb.send(query)
-      const { Item } = await dynamoDb.send(get)
       const { Contents = [] } = await s3.send(new ListObjectsV2Command(prefix))
       const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand(prefix))
-      const ledger = Item && toWorkspaceLedger(Item)
-      const open = (await listReservations(workspaceId)).filter(({ purpose }) => purpose === 'promotion')
+      const ledger = await stores.ledger.read(workspaceId, AbortSignal.timeout(60_000))
+      const states = (await itemsOf(workspaceId)).map(({ state }) => state)
+      const count = (wanted: RegExp) => states.filter((state) => wanted.test(state)).length
       return {
-        documents: Items.length,
+        documents: count(/ready/),
         objects: Contents.length,
         unfinishedUploads: Uploads.length,
         usedBytes: ledger?.usedBytes ?? 0,
-        reservations: open.length + (ledger?.takings.length ?? 0) + (ledger?.releases.length ?? 0),
+        unfinished: count(/pending|deleting/) + (ledger?.takings.length ?? 0) + (ledger?.releases.length ?? 0),
+        strays: count(/stray/),
       }
     },
   }
