@@ -5,7 +5,7 @@ import { createReadPace, paceReads } from '../lib/aws/dynamodb/read-pace.ts'
 import { countItemsRoughly } from '../lib/aws/dynamodb/table-size.ts'
 import { createDeadline } from '../lib/deadline.ts'
 import { ServiceError } from '../lib/errors.ts'
-import { wireMaintenance } from './wiring/wire.ts'
+import { wireMaintenance } from './wiring/wire-maintenance.ts'
 
 /** The most work that is lost when the process is killed. */
 const SLICE_MS = 4 * 60 * 1000

@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda'
 import { createDeadline } from '../lib/deadline.ts'
 import { type ResolverReport, resolveDueItems } from '../lib/ledger/resolve-due-items.ts'
-import { wireMaintenance } from './wiring/wire.ts'
+import { wireMaintenance } from './wiring/wire-maintenance.ts'
 
 const { dependencies, metrics } = wireMaintenance('resolve-due-work')
 

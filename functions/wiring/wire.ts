@@ -1,14 +1,13 @@
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
 import { createApiKeyStore } from '../../lib/aws/dynamodb/api-key-store.ts'
 import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
-import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
 import { readConfig } from '../../lib/config.ts'
 import { createLog } from '../../lib/logging.ts'
 import { createMetrics } from '../../lib/metrics.ts'
 import { createObjectKeys } from '../../lib/object-keys.ts'
 
 /** What every function has. The clients name it in their user agent. */
-function wire(functionName: string) {
+export function wire(functionName: string) {
   const config = readConfig(process.env)
   const clients = {
     dynamoDb: createDynamoDbClient({ userAgentAppId: functionName }),
@@ -41,10 +40,4 @@ export function wireApi(functionName: string) {
       onRefusedMissingKey: () => log.info('S3 answered 403 for a missing key, so the listing was used instead'),
     },
   }
-}
-
-/** Shared by the functions that are not invoked by requests. */
-export function wireMaintenance(functionName: string) {
-  const { config, clients, log, metrics, now } = wire(functionName)
-  return { config, clients, metrics, dependencies: { ...createWorkspaceStores({ config, ...clients, now }), log } }
 }

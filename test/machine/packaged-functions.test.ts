@@ -100,16 +100,16 @@ describe('the packaged scheduled functions', () => {
     ['whose lease ended an hour ago', HOUR_MS, 60_000],
     ['to which it comes an hour late', 60_000, HOUR_MS],
   ])(
-    'resolveReservations gives back what a dead process had reserved, %s, and reports it',
+    'resolveDueWork gives back what a dead process had reserved, %s, and reports it',
     async (_, endedMs, dueMs) => {
       const workspace = await world().newWorkspace(100)
       await world().plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() - endedMs })
       await change(workspace, 'SET check_due_at = :due', { ':due': Date.now() - dueMs })
-      const runtime = await start('resolveReservations')
+      const runtime = await start('resolveDueWork')
       expect(await runtime.invoke({})).toMatchObject({ gaveBack: expect.any(Number), failed: 0, isComplete: true })
       expect(await world().stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
-      const metrics = takeLines(runtime).find((line) => 'ReservationsResolved' in line)
-      expect(metrics).toMatchObject({ ReservationsUnresolved: 0, OldestLeftover: expect.any(Number) })
+      const metrics = takeLines(runtime).find((line) => 'LeftoversResolved' in line)
+      expect(metrics).toMatchObject({ LeftoversFailed: 0, OldestLeftover: expect.any(Number) })
       expect(Number(metrics?.OldestLeftover)).toBeGreaterThanOrEqual(HOUR_MS)
     },
   )
@@ -128,10 +128,10 @@ describe('the packaged scheduled functions', () => {
     )
   }
 
-  it('resolveReservations deletes what has expired, and reports it', async () => {
+  it('resolveDueWork deletes what has expired, and reports it', async () => {
     const workspace = await world().newWorkspace(100)
     await expireAfterPromotion(workspace, 1000)
-    const runtime = await start('resolveReservations')
+    const runtime = await start('resolveDueWork')
     const quiet = { failed: 0, unlisted: 0, oldestMs: 0 }
     expect(await runtime.invoke({})).toMatchObject({ expiries: { expired: 1, ...quiet } })
     expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
@@ -141,22 +141,22 @@ describe('the packaged scheduled functions', () => {
     expect(Object.keys(idle ?? {}).filter((name) => /Expiries|Expiry/.test(name))).toEqual([])
   })
 
-  it('resolveReservations tells how late it is with what it cannot delete', async () => {
+  it('resolveDueWork tells how late it is with what it cannot delete', async () => {
     const workspace = await world().newWorkspace(100)
     await expireAfterPromotion(workspace, HOUR_MS)
-    const runtime = await start('resolveReservations', { RESERVATIONS_TABLE: 'not-there' })
+    const runtime = await start('resolveDueWork', { RESERVATIONS_TABLE: 'not-there' })
     expect(await runtime.invoke({})).toMatchObject({ expiries: { expired: 0, failed: 1, unlisted: 0 } })
     const metrics = takeLines(runtime).find((line) => 'ExpiriesFailed' in line)
     expect(metrics).toMatchObject({ ExpiriesFailed: 1, OldestExpiry: expect.any(Number) })
     expect(Number(metrics?.OldestExpiry)).toBeGreaterThanOrEqual(HOUR_MS)
-    expect(await (await start('resolveReservations')).invoke({})).toMatchObject({ expiries: { expired: 1 } })
+    expect(await (await start('resolveDueWork')).invoke({})).toMatchObject({ expiries: { expired: 1 } })
   })
 
-  it('resolveReservations goes on when it cannot list what has expired, and says so', async () => {
+  it('resolveDueWork goes on when it cannot list what has expired, and says so', async () => {
     const workspace = await world().newWorkspace(100)
     await world().plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() + HOUR_MS })
     await change(workspace, 'SET check_due_at = :due', { ':due': Date.now() })
-    const runtime = await start('resolveReservations', { DOCUMENTS_TABLE: 'not-there' })
+    const runtime = await start('resolveDueWork', { DOCUMENTS_TABLE: 'not-there' })
     expect(await runtime.invoke({})).toMatchObject({
       workspaces: 1,
       unlisted: 0,

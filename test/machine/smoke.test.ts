@@ -66,7 +66,7 @@ const { now } = Date
 const later = (ms: number) => vi.spyOn(Date, 'now').mockImplementation(() => now() + ms)
 
 async function resolve(): Promise<void> {
-  const name = `${service().demo.environment.SERVICE_NAME}-resolve-reservations`
+  const name = `${service().demo.environment.SERVICE_NAME}-resolve-due-work`
   for (; !over.signal.aborted; await sleep(300)) if (isResolving) await service().functions.invoke(name, {})
 }
 

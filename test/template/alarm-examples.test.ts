@@ -7,8 +7,8 @@ const OPERAND = String.raw`(value\("\w+"\)|\(value\("\w+"\) - value\("\w+"\)\)|[
 const COMPARISON = new RegExp(`${OPERAND} (>=|<=|>|<) ${OPERAND}`, 'g')
 
 const prod = await packagedService('prod')
-const { auditRoundHours, alarmLatencyMs, alarmOldestReservationMs } = THRESHOLDS
-const [ROUND, SLOW, LATE] = [Number(auditRoundHours), Number(alarmLatencyMs) + 1, Number(alarmOldestReservationMs) + 1]
+const { auditRoundHours, alarmLatencyMs, alarmOldestDueMs } = THRESHOLDS
+const [ROUND, SLOW, LATE] = [Number(auditRoundHours), Number(alarmLatencyMs) + 1, Number(alarmOldestDueMs) + 1]
 
 /** By metric, statistic and seconds of a period: a value for each period, the newest last; NaN where there is none. */
 type State = 'OK' | 'ALARM' | 'as before'
@@ -27,7 +27,7 @@ const FAULTS = own('Failures', 'reason=internal_error Sum 60')
 const TIME = own('PromotionTime', 'p99 300')
 const UNCOUNTED = own('RateLimiterUnavailable', 'Sum 300')
 const LEFTOVER = own('OldestLeftover', 'Maximum 900')
-const UNRESOLVED = own('ReservationsUnresolved', 'Sum 900')
+const UNRESOLVED = own('LeftoversFailed', 'Sum 900')
 const EXPIRY = own('OldestExpiry', 'Maximum 900')
 const NOT_EXPIRED = own('ExpiriesFailed', 'Sum 900')
 const COMPLETED = own('AuditRoundsCompleted', 'Sum 5400')
@@ -37,8 +37,8 @@ const failing = (seconds: number, errors: number[], requests: number[]): Values 
 })
 /** The resolver's runs in each quarter of an hour: 120 are due. */
 const runs = (ran: number[], failed: number[] = times(3, 0), reported: Values = {}): Values => ({
-  [lambda('Invocations', 'resolve-reservations', 'Sum 900')]: ran,
-  [lambda('Errors', 'resolve-reservations', 'Sum 900')]: failed,
+  [lambda('Invocations', 'resolve-due-work', 'Sum 900')]: ran,
+  [lambda('Errors', 'resolve-due-work', 'Sum 900')]: failed,
   ...reported,
 })
 const WELL = times(3, 120)

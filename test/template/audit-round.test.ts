@@ -83,7 +83,7 @@ describe('the state machine of the audit', () => {
     expect(tries * 3 + (86_400 / sliceSeconds) * 7).toBeLessThan(25_000)
     const big = Number.MAX_SAFE_INTEGER
     const counters = Object.fromEntries(Object.keys(NOTHING_AUDITED).map((name) => [name, big]))
-    const ids = { roundId: 'x'.repeat(80), phase: 'reservations', maxWorkspaces: 1000 }
+    const ids = { roundId: 'x'.repeat(80), phase: 'documents', maxWorkspaces: 1000 }
     const numbers = { startedAtMs: big, shard: MAX_SHARDS, totalShards: MAX_SHARDS, expectedWorkspaces: big }
     const shard = { ...ids, ...numbers, counters, isComplete: true }
     expect(JSON.stringify(shard).length * MAX_SHARDS).toBeLessThan(256 * 1024)

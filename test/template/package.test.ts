@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { unzipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { API_FUNCTIONS, FUNCTIONS, keyOf, logicalIdOf } from '../../infra/deploy/functions.ts'
-import { CHECK_SHARDS } from '../../lib/aws/dynamodb/workspace-item.ts'
+import { DUE_SHARDS } from '../../lib/aws/dynamodb/document-codec.ts'
 import { readConfig } from '../../lib/config.ts'
 import { textOf } from '../support/template/intrinsics.ts'
 import { EXISTING, packagedService } from '../support/template/packages.ts'
@@ -73,22 +73,22 @@ describe('the functions', () => {
   const rules = () =>
     dev
       .propertiesOf('AWS::Events::Rule')
-      .filter(({ Targets }) => textOf(Targets[0].Arn) === '<ResolveReservationsLambdaFunction.Arn>')
+      .filter(({ Targets }) => textOf(Targets[0].Arn) === '<ResolveDueWorkLambdaFunction.Arn>')
 
-  it('every shard of the index of due workspaces is looked at by the resolver, each minute and once', () => {
+  it('every shard of the index of due work is looked at by the resolver, each minute and once', () => {
     const shards = rules().flatMap(({ Targets }) => JSON.parse(Targets[0].Input).shards)
-    expect(shards.toSorted((one: number, other: number) => one - other)).toEqual(CHECK_SHARDS)
+    expect(shards.toSorted((one: number, other: number) => one - other)).toEqual(DUE_SHARDS)
   })
 
   // No reserved concurrency: an account that is new has ten executions in all, and Lambda lets none of them be reserved.
   it('the resolver runs each minute, is over before it runs again, is not retried and dropped when it comes late', () => {
     expect(rules()).toHaveLength(8)
     for (const rule of rules()) expect(rule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' })
-    expect(lambda('resolve-reservations').Timeout).toBe(55)
-    expect(lambda('resolve-reservations')).not.toHaveProperty('ReservedConcurrentExecutions')
+    expect(lambda('resolve-due-work').Timeout).toBe(55)
+    expect(lambda('resolve-due-work')).not.toHaveProperty('ReservedConcurrentExecutions')
     const [invocation] = dev
       .ofType('AWS::Lambda::EventInvokeConfig')
-      .filter(({ Properties }) => Properties.FunctionName.Ref === 'ResolveReservationsLambdaFunction')
+      .filter(({ Properties }) => Properties.FunctionName.Ref === 'ResolveDueWorkLambdaFunction')
     expect(invocation?.Properties).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 })
   })
 
@@ -109,7 +109,7 @@ describe('the outputs', () => {
       [
         ...NAMES.flatMap((name) => [`${logicalIdOf(name)}Function`, `${logicalIdOf(name)}RoleArn`]),
         ...['BaseUrl', 'AuditRound', 'SandboxBucket', 'DocumentsBucket', 'AlarmTopic', 'TicketTopic', 'Dashboard'],
-        ...['KeysTable', 'WorkspacesTable', 'ReservationsTable', 'DocumentsTable', 'RateLimitsTable'],
+        ...['KeysTable', 'WorkspacesTable', 'DocumentsTable', 'RateLimitsTable'],
       ].toSorted(),
     )
     expect(dev.outputs.DeleteDocumentRoleArn?.Value).toEqual({ 'Fn::GetAtt': ['DeleteDocumentRole', 'Arn'] })

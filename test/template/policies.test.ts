@@ -106,8 +106,8 @@ describe.each(FUNCTIONS.map(({ name }) => name))(
 
 describe('the functions that no request reaches', () => {
   it('cannot read a sandbox or a document', () => {
-    expect(allowed('resolve-reservations', 's3:GetObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(false)
-    expect(allowed('resolve-reservations', 's3:GetObject', 'local-documents/documents/ws_1/file_1/a')).toBe(false)
+    expect(allowed('resolve-due-work', 's3:GetObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(false)
+    expect(allowed('resolve-due-work', 's3:GetObject', 'local-documents/documents/ws_1/file_1/a')).toBe(false)
     expect(allowed('audit-workspaces', 's3:GetObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(false)
   })
 

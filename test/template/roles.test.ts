@@ -41,7 +41,7 @@ describe('roles', () => {
     ['ReadContainerFilesRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
     ['PromoteContainerFileRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
     ['PromoteContainerFileRole', 'WriteDocuments', 'platform-documents/*/files/*/*'],
-    ['ResolveReservationsRole', 'DiscardObjects', 'platform-documents/*/files/*/*'],
+    ['ResolveDueWorkRole', 'DiscardObjects', 'platform-documents/*/files/*/*'],
     ['AuditWorkspacesRole', 'LookAtObjects', 'platform-documents/*'],
     ['SandboxWriterRole', 'ReadAndWriteSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
   ])('lets %s (%s) reach the objects of the key template only', (role, sid, objects) => {

@@ -95,9 +95,9 @@ describe('a container that holds a grant', () => {
     expect(granted('s3', BUCKET, theirs)).toEqual([])
   })
 
-  it.each(['keys', 'workspaces', 'reservations', 'documents', 'rate-limits'])('reaches no table: %s', (name) => {
+  it.each(['keys', 'workspaces', 'documents', 'rate-limits'])('reaches no table: %s', (name) => {
     const table = `table/container-file-promotion-prod-${name}`
-    for (const resource of [table, `${table}/index/checks`, '*']) expect(granted('dynamodb', resource)).toEqual([])
+    for (const resource of [table, `${table}/index/due`, '*']) expect(granted('dynamodb', resource)).toEqual([])
   })
 
   it('uses the key of the bucket through S3 only, and no other key', () => {

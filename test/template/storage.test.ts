@@ -147,19 +147,17 @@ describe('tables', () => {
     expect(described).toMatchInlineSnapshot(`
       [
         "keys: token_hash:S",
-        "workspaces: workspace_id:S | checks: check_shard:S check_due_at:N, KEYS_ONLY",
-        "reservations: workspace_id:S reservation_id:S",
-        "documents: workspace_id:S document_id:S | documents-by-creation: workspace_id:S listed_at:S, INCLUDE filename mime_type size_bytes created_at container_id due_at | expiries: due_shard:S due_at:N, KEYS_ONLY",
+        "workspaces: workspace_id:S",
+        "documents: workspace_id:S document_id:S | documents-by-creation: workspace_id:S listed_at:S, INCLUDE filename mime_type size_bytes created_at container_id due_at | due: due_shard:S due_at:N, KEYS_ONLY",
         "rate-limits: key_id:S",
       ]
     `)
   })
 
   it('has their indexes made before the resolver reads them', () => {
-    const waitedFor = (service: Packaged) => service.resource('ResolveReservationsLambdaFunction').DependsOn
-    expect(waitedFor(dev)).toEqual(expect.arrayContaining(['WorkspacesTable', 'DocumentsTable']))
+    const waitedFor = (service: Packaged) => service.resource('ResolveDueWorkLambdaFunction').DependsOn
+    expect(waitedFor(dev)).toContain('DocumentsTable')
     expect(waitedFor(existing)).toContain('DocumentsTable')
-    expect(waitedFor(existing)).not.toContain('WorkspacesTable')
   })
 })
 
@@ -169,7 +167,7 @@ it('keeps data when the stack goes', () => {
     // With their policies: what stays must stay private.
     ...['SandboxBucket', 'SandboxBucketPolicy', 'DocumentsBucket', 'DocumentsBucketPolicy'].map(prod.resource),
   ]
-  expect(stores.length).toBeGreaterThanOrEqual(8)
+  expect(stores.length).toBeGreaterThanOrEqual(7)
   for (const { DeletionPolicy, UpdateReplacePolicy, Properties } of stores) {
     // Else a first deployment that fails could not take it away.
     expect(Properties).not.toHaveProperty('DeletionProtectionEnabled')

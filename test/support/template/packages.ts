@@ -47,7 +47,7 @@ export const THRESHOLDS = {
   alarmEmail: 'ops@example.com',
   alarmServerErrorPercent: '2',
   alarmLatencyMs: '4000',
-  alarmOldestReservationMs: '300000',
+  alarmOldestDueMs: '300000',
   auditRoundHours: '48',
   throttleRatePerSecond: '70',
   throttleBurst: '90',

@@ -32,7 +32,7 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   const routes = routesOf(template)
   const bucket = (await resourcesOf(stackName)).find(({ logicalId }) => logicalId === 'ServerlessDeploymentBucket')
   const runtimes = new Map<string, LambdaRuntime>()
-  for (const id of new Set([...routes.map(({ functionName }) => functionName), 'ResolveReservationsLambdaFunction'])) {
+  for (const id of new Set([...routes.map(({ functionName }) => functionName), 'ResolveDueWorkLambdaFunction'])) {
     const lambda = template.Resources[id] as Resource
     const task = join(directory, id)
     const get = new GetObjectCommand({ Bucket: bucket?.physicalId, Key: lambda.Properties.Code.S3Key })
@@ -59,7 +59,7 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   })
   return {
     baseUrl: `http://${LOOPBACK}:${gateway.port}/v1`,
-    resolve: () => runtimes.get('ResolveReservationsLambdaFunction')?.invoke({}),
+    resolve: () => runtimes.get('ResolveDueWorkLambdaFunction')?.invoke({}),
     async stop() {
       await gateway.stop()
       await Promise.all([...runtimes.values()].map((runtime) => runtime.stop()))
