@@ -70,7 +70,6 @@ export function lambdaEnvironment(endpoint: string): Record<string, string> {
     S3_FORCE_PATH_STYLE: 'true',
     KEYS_TABLE: 'bench-keys',
     WORKSPACES_TABLE: 'bench-workspaces',
-    RESERVATIONS_TABLE: 'bench-reservations',
     DOCUMENTS_TABLE: 'bench-documents',
     RATE_LIMITS_TABLE: 'bench-rate-limits',
     SANDBOX_BUCKET: 'sandboxes',

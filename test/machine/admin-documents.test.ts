@@ -29,7 +29,7 @@ describe('npm run admin -- documents', () => {
       outcomes.push(...jsonLines(deleted).map(({ outcome }) => outcome))
     }
     expect(outcomes).toEqual(['deleted', 'absent'])
-    const nothing = { documents: 0, objects: 0, usedBytes: 0, reservations: 0 }
+    const nothing = { documents: 0, objects: 0, usedBytes: 0, unfinished: 0 }
     expect(await service().stateOf(workspace)).toMatchObject(nothing)
   })
 
@@ -42,8 +42,8 @@ describe('npm run admin -- documents', () => {
 
     const { config, deps, s3 } = service()
     const signal = AbortSignal.timeout(60_000)
-    const found = await deps.documents.find(workspace.workspaceId, other as never, signal)
-    if (found === undefined) throw new Error('the document is not there')
+    const found = await deps.documents.find({ ...workspace, documentId: other as never }, signal)
+    if (found?.state !== 'ready') throw new Error('the document is not there')
     const object = { Bucket: config.documentsBucket, Key: found.objectKey }
     await s3.send(new PutObjectCommand({ ...object, Body: Buffer.alloc(1000, 'y') }))
     const differs = { code: 1, stdout: `${documentId}: matches\n${other}: differs\n` }
@@ -60,6 +60,7 @@ describe('npm run admin -- documents', () => {
     expect(await verify(other)).toMatchObject({ code: 1, stdout: `${other}: object missing\n` })
 
     const { sha256: __, ...without } = { ...found, documentId: newAttempt().documentId }
+    await deps.documents.begin({ ...without, state: 'pending', dueAtMs: 0 }, undefined, signal)
     await deps.documents.record(without, signal)
     await s3.send(new PutObjectCommand({ ...object, Body: Buffer.alloc(1000) }))
     const kept = { code: 0, stdout: `${without.documentId}: no SHA-256 kept; its size matches\n` }
@@ -108,7 +109,7 @@ describe('npm run admin -- documents get', () => {
     const get = (id: string) => admin('documents', 'get', 'ws_lost', id, '--output', file)
     expect(await get('file_unknown')).toMatchObject({ code: 1, stderr: expect.stringContaining('has no document') })
     const signal = AbortSignal.timeout(60_000)
-    const document = await service().deps.documents.find(workspaceId, documentId as never, signal)
+    const document = await service().deps.documents.find({ workspaceId, documentId: documentId as never }, signal)
     await service().deps.objects.discard(document?.objectKey ?? '', signal)
     expect(await get(documentId)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is lost') })
     await expect(readFile(file)).rejects.toThrow('ENOENT')

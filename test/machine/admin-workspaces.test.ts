@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { jsonLines } from '../support/machine/admin.ts'
 import { useAdministration } from '../support/machine/use-administration.ts'
+import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 
 const MIB = 1024 * 1024
 const { admin, service, promote, workspaceWithDocument } = useAdministration()
@@ -12,7 +13,7 @@ describe('npm run admin -- workspaces', () => {
     const usage = { workspace_id: 'ws_made', quota_bytes: 2 * MIB, used_bytes: 0, remaining_bytes: 2 * MIB }
     expect([same.code, jsonLines(same)]).toEqual([0, [{ ...usage, is_new: false }]])
     const shown = await admin('workspaces', 'show', 'ws_made', '--count', '--json')
-    expect(jsonLines(shown)).toEqual([{ ...usage, documents: 0, reservations: [] }])
+    expect(jsonLines(shown)).toEqual([{ ...usage, documents: 0, under_way: [] }])
   })
 
   it('sets a quota below what is used: promotions are refused until it is raised again', async () => {
@@ -64,18 +65,26 @@ describe('npm run admin -- workspaces delete', () => {
     }
   })
 
-  it('keeps the workspace while a reservation is left, even one without bytes: the resolver needs it', async () => {
-    const { workspaceId, documentId, token } = await workspaceWithDocument('ws_watched')
+  it('keeps the workspace while a promotion may be under way', async () => {
+    const workspace = await workspaceWithDocument('ws_watched')
     const signal = AbortSignal.timeout(60_000)
-    const document = await service().deps.documents.find(workspaceId, documentId as never, signal)
-    if (!document) throw new Error('the document is not there')
-    const reservation = { ...document, leaseExpiresAtMs: Date.now() + 60_000 }
-    await service().deps.reservations.note('late_copy', reservation, signal)
+    const { documents } = service().deps
+    const attempt = newAttempt({ workspaceId: workspace.workspaceId, leaseEndsAtMs: Date.now() + 120_000 })
+    await documents.begin(pendingOf(attempt), undefined, signal)
     const busy = await admin('workspaces', 'delete', 'ws_watched', '--empty', '--yes')
     expect(busy).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('emptied but not deleted') })
-    expect(await service().stateOf({ workspaceId, token })).toMatchObject({ documents: 0, usedBytes: 0 })
-    await service().deps.reservations.removeNote('late_copy', reservation, signal)
+    expect(await service().stateOf(workspace)).toMatchObject({ documents: 0, usedBytes: 0, unfinished: 1 })
+    await documents.fence(attempt, signal)
     expect(await admin('workspaces', 'delete', 'ws_watched', '--yes')).toMatchObject({ code: 0 })
+  })
+
+  it('ends what a promotion left that is certainly dead, and leaves only what may still arrive', async () => {
+    const workspace = await service().newWorkspace(1000)
+    const leaseEndsAtMs = Date.now() + 120_000 - 41_000
+    await service().plantAttempt(workspace, { sizeBytes: 10, leaseEndsAtMs })
+    expect(await service().stateOf(workspace)).toMatchObject({ usedBytes: 10, unfinished: 2 })
+    expect(await admin('workspaces', 'delete', workspace.workspaceId, '--empty', '--yes')).toMatchObject({ code: 0 })
+    expect(await service().stateOf(workspace)).toMatchObject({ usedBytes: 0, unfinished: 0, strays: 1 })
   })
 })
 

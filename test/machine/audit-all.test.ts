@@ -60,13 +60,13 @@ describe('an audit by the command', () => {
     ])
     const poisoned = async () => {
       const healthy = await inShards()
-      const list: Stores['reservations']['list'] = (workspaceId, ...rest) => {
+      const list: Stores['documents']['list'] = (workspaceId, ...rest) => {
         const left = failures.get(workspaceId) ?? 0
         failures.set(workspaceId, left - 1)
         if (left > 0) throw new TypeError('x is not a function')
-        return healthy.reservations.list(workspaceId, ...rest)
+        return healthy.documents.list(workspaceId, ...rest)
       }
-      return { ...healthy, reservations: { ...healthy.reservations, list } }
+      return { ...healthy, documents: { ...healthy.documents, list } }
     }
     const { report, found } = await audit({ stores: poisoned })
     expect(report).toMatchObject({ workspaces: WORKSPACES + 1, findings: WORKSPACES })

@@ -251,7 +251,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     expect([result.code, result.stderr]).toEqual([0, ''])
     const restored = jsonLines(result).map(({ parameter, target }) => [`${parameter}`, `${target}`])
     const names = Object.fromEntries(restored)
-    expect(Object.keys(names).toSorted()).toEqual(['documentsTable', 'reservationsTable', 'workspacesTable'])
+    expect(Object.keys(names).toSorted()).toEqual(['documentsTable', 'workspacesTable'])
     await expectBackedUp(names.documentsTable ?? '')
 
     const Key = marshall({ workspace_id: 'ws_kept', document_id: documentId })

@@ -28,7 +28,8 @@ describe('the packaged function promoteContainerFile', () => {
       objects: 2,
       unfinishedUploads: 0,
       usedBytes: 5 + large.length,
-      reservations: 0,
+      unfinished: 0,
+      strays: 0,
     })
   })
 
@@ -78,7 +79,7 @@ describe('the packaged functions around the promotion', () => {
     const route = { method: 'delete', path: '/files/{document_id}' } as const
     const deleted = await deleting.invoke(routeEvent(route, { headers, parameters: { document_id: id } }))
     expect(deleted).toMatchObject({ statusCode: 200, headers: { 'storage-used-bytes': '0' } })
-    expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
+    expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, unfinished: 0 })
     for (const runtime of [reading, deleting]) takeLines(runtime)
   })
 })
@@ -96,23 +97,15 @@ const change = ({ workspaceId }: TestWorkspace, UpdateExpression: string, values
 
 describe('the packaged scheduled functions', () => {
   const HOUR_MS = 3_600_000
-  it.each([
-    ['whose lease ended an hour ago', HOUR_MS, 60_000],
-    ['to which it comes an hour late', 60_000, HOUR_MS],
-  ])(
-    'resolveDueWork gives back what a dead process had reserved, %s, and reports it',
-    async (_, endedMs, dueMs) => {
-      const workspace = await world().newWorkspace(100)
-      await world().plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() - endedMs })
-      await change(workspace, 'SET check_due_at = :due', { ':due': Date.now() - dueMs })
-      const runtime = await start('resolveDueWork')
-      expect(await runtime.invoke({})).toMatchObject({ gaveBack: expect.any(Number), failed: 0, isComplete: true })
-      expect(await world().stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
-      const metrics = takeLines(runtime).find((line) => 'LeftoversResolved' in line)
-      expect(metrics).toMatchObject({ LeftoversFailed: 0, OldestLeftover: expect.any(Number) })
-      expect(Number(metrics?.OldestLeftover)).toBeGreaterThanOrEqual(HOUR_MS)
-    },
-  )
+  it('resolveDueWork gives back what a dead process had taken, and reports it', async () => {
+    const workspace = await world().newWorkspace(100)
+    await world().plantAttempt(workspace, { sizeBytes: 40, leaseEndsAtMs: Date.now() - HOUR_MS })
+    const runtime = await start('resolveDueWork')
+    expect(await runtime.invoke({})).toMatchObject({ leftovers: { resolved: 1, failed: 0, unlisted: 0, oldestMs: 0 } })
+    expect(await world().stateOf(workspace)).toMatchObject({ usedBytes: 0, unfinished: 0, strays: 1 })
+    const metrics = takeLines(runtime).find((line) => 'LeftoversResolved' in line)
+    expect(metrics).toMatchObject({ LeftoversResolved: 1, LeftoversFailed: 0, OldestLeftover: 0 })
+  })
 
   /** A document that expired so long ago. */
   async function expireAfterPromotion(workspace: TestWorkspace, overdueMs: number): Promise<void> {
@@ -133,10 +126,10 @@ describe('the packaged scheduled functions', () => {
     await expireAfterPromotion(workspace, 1000)
     const runtime = await start('resolveDueWork')
     const quiet = { failed: 0, unlisted: 0, oldestMs: 0 }
-    expect(await runtime.invoke({})).toMatchObject({ expiries: { expired: 1, ...quiet } })
-    expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, reservations: 0 })
+    expect(await runtime.invoke({})).toMatchObject({ expiries: { gaveBack: 1, ...quiet } })
+    expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, unfinished: 0 })
     expect(takeLines(runtime)).toContainEqual(expect.objectContaining({ Expiries: 1 }))
-    expect(await runtime.invoke({})).toMatchObject({ expiries: { expired: 0, ...quiet } })
+    expect(await runtime.invoke({})).toMatchObject({ expiries: { gaveBack: 0, ...quiet } })
     const [idle] = takeLines(runtime).filter((line) => 'OldestLeftover' in line)
     expect(Object.keys(idle ?? {}).filter((name) => /Expiries|Expiry/.test(name))).toEqual([])
   })
@@ -144,27 +137,18 @@ describe('the packaged scheduled functions', () => {
   it('resolveDueWork tells how late it is with what it cannot delete', async () => {
     const workspace = await world().newWorkspace(100)
     await expireAfterPromotion(workspace, HOUR_MS)
-    const runtime = await start('resolveDueWork', { RESERVATIONS_TABLE: 'not-there' })
-    expect(await runtime.invoke({})).toMatchObject({ expiries: { expired: 0, failed: 1, unlisted: 0 } })
+    const runtime = await start('resolveDueWork', { WORKSPACES_TABLE: 'not-there' })
+    expect(await runtime.invoke({})).toMatchObject({ expiries: { gaveBack: 0, failed: 1, unlisted: 0 } })
     const metrics = takeLines(runtime).find((line) => 'ExpiriesFailed' in line)
     expect(metrics).toMatchObject({ ExpiriesFailed: 1, OldestExpiry: expect.any(Number) })
     expect(Number(metrics?.OldestExpiry)).toBeGreaterThanOrEqual(HOUR_MS)
-    expect(await (await start('resolveDueWork')).invoke({})).toMatchObject({ expiries: { expired: 1 } })
+    expect(await (await start('resolveDueWork')).invoke({})).toMatchObject({ expiries: { gaveBack: 1 } })
   })
 
-  it('resolveDueWork goes on when it cannot list what has expired, and says so', async () => {
-    const workspace = await world().newWorkspace(100)
-    await world().plantReservation(workspace, { sizeBytes: 40, leaseExpiresAtMs: Date.now() + HOUR_MS })
-    await change(workspace, 'SET check_due_at = :due', { ':due': Date.now() })
+  it('resolveDueWork fails when it cannot list what is due', async () => {
     const runtime = await start('resolveDueWork', { DOCUMENTS_TABLE: 'not-there' })
-    expect(await runtime.invoke({})).toMatchObject({
-      workspaces: 1,
-      unlisted: 0,
-      expiries: { expired: 0, unlisted: 16 },
-    })
-    const lines = takeLines(runtime)
-    expect(lines).toContainEqual(expect.objectContaining({ ExpiriesFailed: 16 }))
-    expect(lines).toContainEqual(expect.objectContaining({ level: 'ERROR', shard: 0 }))
+    await expect(runtime.invoke({})).rejects.toThrow('due work of 32 shards could not be listed')
+    expect(takeLines(runtime)).toContainEqual(expect.objectContaining({ level: 'ERROR', kind: 'work', shard: 0 }))
   })
 
   it('auditWorkspaces, played by its state machine, finds a drift, counts and logs it, and changes nothing', async () => {

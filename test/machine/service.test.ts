@@ -6,7 +6,7 @@ import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/ids.t
 import { request, promote as requestPromotion } from '../support/machine/requests.ts'
 import { type OwnService, startService } from '../support/machine/services.ts'
 import { storesOf } from '../support/machine/storm.ts'
-import { newAttempt } from '../support/stores/ledger-values.ts'
+import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { useDirectory } from '../support/use-directory.ts'
 
 const HOUR_MS = 3_600_000
@@ -35,7 +35,7 @@ describe('the demonstration', () => {
       const { path: filename, size_bytes } = file
       expect(response, filename).toMatchObject({ status: 200, body: { filename, size_bytes } })
       const { id, mime_type } = response.body as { id: string; mime_type: string }
-      const record = await stores.documents.find(demo.workspace_id as WorkspaceId, id as DocumentId, signal)
+      const record = await stores.documents.find({ workspaceId: demo.workspace_id as WorkspaceId, documentId: id as DocumentId }, signal)
       const get = new GetObjectCommand({ Bucket: demo.documents_bucket, Key: record?.objectKey })
       const { ContentType, Body } = await service.s3.send(get)
       expect(ContentType).toBe(mime_type)
@@ -73,10 +73,11 @@ it('lets the burst of 300 listings at once pass, though the stores are busy with
 
 describe('the schedule of the resolver', () => {
   it('has what a process left behind undone: its bytes are free again', async () => {
-    const { quota, workspaces } = await storesOf(directory())
-    const attempt = newAttempt({ workspaceId: service.newWorkspaceId(), leaseExpiresAtMs: Date.now() - HOUR_MS })
-    await quota.take(attempt, signal)
-    const read = () => workspaces.read(attempt.workspaceId, signal)
+    const { documents, ledger } = await storesOf(directory())
+    const attempt = newAttempt({ workspaceId: service.newWorkspaceId(), leaseEndsAtMs: Date.now() - HOUR_MS })
+    await documents.begin(pendingOf(attempt), undefined, signal)
+    await ledger.take(attempt, signal, 0)
+    const read = () => ledger.read(attempt.workspaceId, signal)
     expect(await read()).toMatchObject({ usedBytes: attempt.sizeBytes })
     await vi.waitFor(async () => expect(await read()).toMatchObject({ usedBytes: 0, takings: [] }), PATIENCE)
   })

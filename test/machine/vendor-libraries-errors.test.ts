@@ -5,8 +5,7 @@ import { promisify } from 'node:util'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createDocumentExpiries } from '../../lib/aws/dynamodb/document-expiries.ts'
-import { createDocumentRecords } from '../../lib/aws/dynamodb/document-records.ts'
+import { createDocuments } from '../../lib/aws/dynamodb/documents.ts'
 import { type DocumentId, formatFileId } from '../../lib/ids.ts'
 import { isInstalled } from '../support/fenced-blocks.ts'
 import { all, CONTAINER, SMALL, useVendorLibraries } from '../support/machine/use-vendor-libraries.ts'
@@ -109,11 +108,11 @@ it('an expiry is told and refused as each vendor does it', { timeout: 30_000 }, 
   expect((await all(anthropic().files.list())).map((each) => each.expires_at)).toEqual([expiresAt.toISOString(), null])
 
   const { demo, dynamoDb: client } = service()
-  const table = { client, tableName: demo.documents_table, now: Date.now }
+  const documents = createDocuments({ client, tableName: demo.documents_table, leaseMs: 120_000, now: Date.now })
   const signal = AbortSignal.timeout(20_000)
-  const document = await createDocumentRecords(table).find(workspaceId(), ids[1] as DocumentId, signal)
+  const document = await documents.find({ workspaceId: workspaceId(), documentId: ids[1] as DocumentId }, signal)
   const soon = new Date(Math.ceil(Date.now() / 1000 + 1) * 1000)
-  expect(document && (await createDocumentExpiries(table).setExpiry(document, soon, signal))).toBe(true)
+  expect(document?.state === 'ready' && (await documents.setExpiry(document, soon, signal))).toBe(true)
   await sleep(soon.getTime() - Date.now())
   for (const { name, retrieve, download, remove } of libraries.slice(0, 3)) {
     for (const call of [retrieve, download, remove]) {

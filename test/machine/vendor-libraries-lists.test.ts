@@ -1,7 +1,7 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { newWorkspaceItem } from '../../lib/aws/dynamodb/workspace-item.ts'
+import { encodeNewWorkspace } from '../../lib/aws/dynamodb/workspace-codec.ts'
 import { all, SMALL, useVendorLibraries } from '../support/machine/use-vendor-libraries.ts'
 
 const { service, workspaceId, key, newWorkspace, promote, libraries, openAi, anthropic } = useVendorLibraries()
@@ -39,7 +39,7 @@ it.each(libraries)(
   'deleting what a list shows, while $name still turns its pages, empties a full workspace: there is room at once',
   async ({ list, remove }) => {
     await newWorkspace([SMALL])
-    const Item = marshall(newWorkspaceItem(workspaceId(), 7))
+    const Item = marshall(encodeNewWorkspace(workspaceId(), { quotaBytes: 7, nowMs: Date.now() }), { removeUndefinedValues: true })
     await service().dynamoDb.send(new PutItemCommand({ TableName: service().demo.workspaces_table, Item }))
     for (let i = 0; i < 7; i++) await promote(SMALL.path)
     await expect(promote(SMALL.path)).rejects.toMatchObject({ statusCode: 403 })

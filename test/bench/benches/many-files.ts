@@ -5,7 +5,7 @@ import { startWorker } from '../worker.ts'
 import type { ContentionSimulatorMethods } from '../workers/contention-simulator.ts'
 
 const FILES = 500
-const [NEW_SECONDS_BAR, SAME_SECONDS_BAR, CALLS_BAR] = [12, 4, 8]
+const [NEW_SECONDS_BAR, SAME_SECONDS_BAR, CALLS_BAR] = [12, 4, 6]
 /** Counts of the rate limit, the first of them the request's own. */
 const COUNTS = FILES / 100 + 1
 

@@ -14,12 +14,12 @@ const WAITS_FOR: Readonly<Record<string, readonly string[]>> = {
   'keys.find': [],
   HeadObject: ['keys.find'],
   'rateLimit.take': ['keys.find'],
-  'ledger.take': ['HeadObject', 'rateLimit.take'],
-  CopyObject: ['ledger.take'],
-  'reservations.reserve': ['ledger.take'],
-  'ledger.unmark': ['reservations.reserve'],
-  'documents.record': ['CopyObject', 'reservations.reserve'],
-  'reservations.remove': ['documents.record', 'ledger.unmark'],
+  'ledger.read': ['keys.find'],
+  'documents.begin': ['HeadObject', 'ledger.read', 'rateLimit.take'],
+  CopyObject: ['documents.begin'],
+  'ledger.take': ['CopyObject'],
+  'documents.record': ['ledger.take'],
+  'ledger.unmark': ['documents.record'],
 }
 
 /**

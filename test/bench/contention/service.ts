@@ -5,6 +5,7 @@ import type { ServiceDefinition } from '../../../infra/deploy/service-definition
 import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
+import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
@@ -90,11 +91,11 @@ export function createProcess(config: Config, client: DynamoDBClient, objects: O
   })
 }
 
-/** What is left open in the workspace: items that only the end of their lease will remove. */
+/** What is left in the workspace of promotions that have not ended: items that only the end of their lease will remove. */
 export async function countLeftOpen(dynamoDb: Pick<LimitedDynamoDb, 'execute'>, config: Config): Promise<number> {
   const Key = marshall({ workspace_id: WORKSPACE })
   const { Item } = await dynamoDb.execute('GetItem', { TableName: config.workspacesTable, Key, ConsistentRead: true })
   const { takings, releases } = (Item ?? {}) as Record<string, { M?: object }>
-  const { Count } = await dynamoDb.execute('Scan', { TableName: config.reservationsTable, ConsistentRead: true })
+  const { Count } = await dynamoDb.execute('Scan', { TableName: config.documentsTable, IndexName: DUE_INDEX })
   return Object.keys({ ...takings?.M, ...releases?.M }).length + Number(Count)
 }

@@ -39,8 +39,8 @@ export async function expireAll(world: World, load: Load): Promise<Expiry> {
     if (outcome === 'throttled') throttled++
     if (outcome !== 'done' || table !== config.documentsTable) return
     const { Key, UpdateExpression } = input as Pick<UpdateItemCommandInput, 'Key' | 'UpdateExpression'>
-    // The last but one step of a deletion, when its bytes have been given back.
-    if (UpdateExpression !== 'SET ttl_at = :ttl_at') return
+    // The last step of a deletion: its bytes have been given back.
+    if (!UpdateExpression?.startsWith('SET item_state = :gone')) return
     const key = `${Key?.workspace_id?.S}/${Key?.document_id?.S}`
     const expiredAtMs = open.get(key)
     if (expiredAtMs === undefined) return

@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { toUpdate } from '../../../lib/aws/dynamodb/document-item.ts'
-import { newWorkspaceItem } from '../../../lib/aws/dynamodb/workspace-item.ts'
+import { encodeReady } from '../../../lib/aws/dynamodb/document-codec.ts'
+import { encodeNewWorkspace } from '../../../lib/aws/dynamodb/workspace-codec.ts'
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
 import type { Item } from '../../support/dynamodb/capacity.ts'
 
@@ -39,7 +39,8 @@ export function expiresAtOf(workspace: number, document: number, fromMs: number,
 
 /** A document's item as the product's own adapters write it. */
 export function documentItem(workspace: number, document: number, expiresAt?: Date): Item {
-  const { keys, values } = toUpdate({
+  const item = encodeReady({
+    state: 'ready',
     ...namesOf(workspace, document),
     workspaceId: workspaceIdOf(workspace),
     filename: `output/report-${document}.csv` as FilePath,
@@ -52,14 +53,14 @@ export function documentItem(workspace: number, document: number, expiresAt?: Da
     createdBy: 'key_0190a1b2',
     countedFrom: 1,
   })
-  const attributes = Object.entries(values).map(([name, value]) => [name.slice(1), value])
-  return marshall({ ...keys, ...Object.fromEntries(attributes) }) as Item
+  return marshall(item, { removeUndefinedValues: true }) as Item
 }
 
 export function workspaceItem(workspace: number, { documentsEach }: Population): Item {
   let usedBytes = 0
   for (let document = 0; document < documentsEach; document++) usedBytes += sizeOf(workspace, document)
-  return marshall(newWorkspaceItem(workspaceIdOf(workspace), QUOTA_BYTES, usedBytes)) as Item
+  const item = encodeNewWorkspace(workspaceIdOf(workspace), { quotaBytes: QUOTA_BYTES, usedBytes, nowMs: Date.now() })
+  return marshall(item, { removeUndefinedValues: true }) as Item
 }
 
 /** The number in digits without zeros, as ids have none. */

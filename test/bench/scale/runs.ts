@@ -1,5 +1,4 @@
-import { expireDocuments } from '../../../lib/ledger/expire-documents.ts'
-import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
+import { resolveDueItems } from '../../../lib/ledger/resolve-due-items.ts'
 import { KEPT_MS, RESOLVER } from './deployed.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
@@ -13,16 +12,16 @@ export function groupsOf(shards: readonly number[], count: number = RESOLVER.gro
 
 /** One run of the resolver, as the function does it. @returns what came of expired documents, and how long they took */
 export async function runResolver({ start, config }: World, shards: readonly number[]) {
-  const { memoryMib, timeoutMs, maxResolutions } = RESOLVER
+  const { memoryMib, timeoutMs } = RESOLVER
   const deps = dependenciesOf(start(memoryMib), config)
-  const bounds = { timeoutEachMs: 10_000, endsAtMs: clock.now() + timeoutMs, shards }
+  const run = { timeoutEachMs: 10_000, shards }
   const signal = AbortSignal.timeout(timeoutMs - KEPT_MS)
   const startedMs = clock.now()
   const expire = async () => {
-    const { expired } = await expireDocuments(bounds, deps, signal)
+    const { gaveBack: expired } = await resolveDueItems('expiry', run, deps, signal)
     return { expired, seconds: (clock.now() - startedMs) / 1000 }
   }
-  const [expiry] = await Promise.all([expire(), resolveDueWorkspaces({ ...bounds, maxResolutions }, deps, signal)])
+  const [expiry] = await Promise.all([expire(), resolveDueItems('work', run, deps, signal)])
   return expiry
 }
 

@@ -1,7 +1,7 @@
 import type { UpdateItemCommandInput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { CHECK_SHARDS, checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
-import type { Attempt } from '../../../lib/ledger/ports/reservations.ts'
+import { DUE_SHARDS, documentKey, encodeDue } from '../../../lib/aws/dynamodb/document-codec.ts'
+import type { PendingDocument } from '../../../lib/ledger/ports/documents.ts'
 import { createRandom, percentile } from '../statistics.ts'
 import { RESOLVER } from './deployed.ts'
 import { namesOf, sizeOf, workspaceIdOf } from './population.ts'
@@ -57,14 +57,14 @@ export async function sustain(
     >
     const isGivenBack = UpdateExpression?.includes('remaining_bytes + ') === true
     const ids = [
-      operation === 'DeleteItem' ? Key?.reservation_id?.S : undefined,
+      operation === 'DeleteItem' ? Key?.document_id?.S : undefined,
       isGivenBack ? ExpressionAttributeNames?.['#marker'] : undefined,
     ]
     for (const id of ids) {
-      const leaseExpiresAtMs = open.get(id ?? '')
-      if (id === undefined || leaseExpiresAtMs === undefined) continue
+      const leaseEndsAtMs = open.get(id ?? '')
+      if (id === undefined || leaseEndsAtMs === undefined) continue
       open.delete(id)
-      lateMs.push(clock.now() - leaseExpiresAtMs)
+      lateMs.push(clock.now() - leaseEndsAtMs)
     }
   })
   const everyMinute = (shards: readonly number[]) => {
@@ -72,13 +72,13 @@ export async function sustain(
     if (clock.now() < lastMs + AFTERWARDS_SECONDS * 1000) setTimeout(() => everyMinute(shards), MINUTE_MS)
   }
   // Schedules do not start at the same time.
-  for (const shards of groupsOf(CHECK_SHARDS, load.groups)) setTimeout(() => everyMinute(shards), random() * MINUTE_MS)
+  for (const shards of groupsOf(DUE_SHARDS, load.groups)) setTimeout(() => everyMinute(shards), random() * MINUTE_MS)
 
   for (let tickMs = beganMs; tickMs < lastMs; tickMs += TICK_MS) {
     for (let count = 0; count < (load.perSecond * TICK_MS) / 1000; count++) {
       const workspace = Math.floor(random() * population.workspaces)
       if (random() < load.killedShare) void die(workspace)
-      else await world.execute('UpdateItem', promotionIn(workspace, clock.now() + config.leaseMs))
+      else await passThroughIndex(workspace)
     }
     await clock.runUntil(tickMs + TICK_MS)
   }
@@ -92,34 +92,27 @@ export async function sustain(
     most: Math.max(...seconds),
   }
 
-  /** What a promotion that ends well does to the index: its ledger was changed twice. */
-  function promotionIn(workspace: number, dueAtMs: number) {
-    const workspaceId = workspaceIdOf(workspace)
-    return {
-      TableName: config.workspacesTable,
-      Key: marshall({ workspace_id: workspaceId }),
-      UpdateExpression:
-        'SET check_due_at = if_not_exists(check_due_at, :due_at), check_shard = :shard ADD version :two',
-      ExpressionAttributeValues: marshall({ ':due_at': dueAtMs, ':shard': checkShardOf(workspaceId), ':two': 2 }),
-    }
+  function pendingIn(workspace: number): PendingDocument {
+    const names = namesOf(workspace, population.documentsEach + ++document)
+    return { ...names, workspaceId: workspaceIdOf(workspace), state: 'pending', dueAtMs: clock.now() + config.leaseMs }
   }
 
-  /** Dies in the product's own adapters, after taking its bytes and, mostly, opening its reservation. */
+  /** What a promotion that ends well does to the index: its item comes and goes. */
+  async function passThroughIndex(workspace: number): Promise<void> {
+    const pending = pendingIn(workspace)
+    const [TableName, Key] = [config.documentsTable, marshall(documentKey(pending))]
+    await world.execute('PutItem', { TableName, Item: { ...Key, ...marshall(encodeDue(pending)) } })
+    await world.execute('DeleteItem', { TableName, Key })
+  }
+
+  /** Dies in the product's own adapters, after it has begun and, mostly, taken its bytes. */
   async function die(workspace: number): Promise<void> {
-    const { documentId, attemptId, objectKey } = namesOf(workspace, population.documentsEach + ++document)
-    const reservation: Attempt = {
-      workspaceId: workspaceIdOf(workspace),
-      documentId,
-      attemptId,
-      objectKey,
-      sizeBytes: sizeOf(workspace, document),
-      leaseExpiresAtMs: clock.now() + config.leaseMs,
-    }
-    const isTakingOnly = random() < 1 / 3
-    open.set(isTakingOnly ? attemptId : documentId, reservation.leaseExpiresAtMs)
-    await promoter.quota.take(reservation, signal)
-    if (isTakingOnly) return
-    await promoter.reservations.reserve(reservation, false, signal)
-    await promoter.quota.unmark(reservation, signal)
+    const pending = pendingIn(workspace)
+    const { workspaceId, documentId, attemptId, dueAtMs: leaseEndsAtMs } = pending
+    const hasTaken = random() < 2 / 3
+    open.set(hasTaken ? attemptId : documentId, leaseEndsAtMs)
+    await promoter.documents.begin(pending, undefined, signal)
+    const sizeBytes = sizeOf(workspace, document)
+    if (hasTaken) await promoter.ledger.take({ workspaceId, documentId, attemptId, sizeBytes, leaseEndsAtMs }, signal, 0)
   }
 }

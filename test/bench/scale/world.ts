@@ -1,5 +1,6 @@
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import type { StoredObject } from '../../../infra/local/stores/s3-contents.ts'
+import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import { type Config, readConfig } from '../../../lib/config.ts'
 import { createMemoryDynamoDb } from '../../support/aws/memory-dynamodb.ts'
@@ -68,9 +69,9 @@ export async function createWorld(population: Population, definition: ServiceDef
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
   // The SDK reads files when a client is first used, and the virtual clock waits for no file.
   const first = createInstance({ stores, meter, memoryMib: 1769, latencyMs: () => 0 })
-  const { workspaces, objects } = dependenciesOf(first, config)
+  const { ledger, objects } = dependenciesOf(first, config)
   const { signal } = new AbortController()
-  await Promise.all([workspaces.read(workspaceIdOf(0), signal), objects.hasObject('none', signal)].map(settled))
+  await Promise.all([ledger.read(workspaceIdOf(0), signal), objects.hasObject('none', signal)].map(settled))
   Object.assign(meter.spent, createMeter().spent)
   isCounted = true
   const world: World = {
@@ -89,7 +90,7 @@ export async function createWorld(population: Population, definition: ServiceDef
   return world
 }
 
-/** Puts everything into the stores, past their limits; of the indexes, only that of expiries, as nobody reads another one first. */
+/** Puts everything into the stores, past their limits; of the indexes, only that of due work, as nobody reads another one first. */
 function fill(
   { dynamoDb, s3 }: { dynamoDb: ReturnType<typeof createMemoryDynamoDb>; s3: ReturnType<typeof createMemoryS3> },
   population: Population,
@@ -101,7 +102,7 @@ function fill(
     const filledMs = clock.now() - STALE_MS
     spaces.of(tableName).set(createKey(item, table), item, filledMs)
     if (!item.due_at) return
-    const { IndexName = '', KeySchema } = expiriesOf(table)
+    const { IndexName = '', KeySchema } = dueIndexOf(table)
     spaces.of(tableName, IndexName).set(createIndexKey(item, table, KeySchema), item, filledMs)
   }
   const objects = new Map<string, StoredObject>()
@@ -124,8 +125,8 @@ function fill(
   s3.restore({ buckets, versions: new Map(), uploads: new Map() })
 }
 
-const expiriesOf = ({ GlobalSecondaryIndexes = [] }: Table) =>
-  GlobalSecondaryIndexes.find(({ IndexName }) => IndexName === 'expiries') as IndexDefinition
+const dueIndexOf = ({ GlobalSecondaryIndexes = [] }: Table) =>
+  GlobalSecondaryIndexes.find(({ IndexName }) => IndexName === DUE_INDEX) as IndexDefinition
 
 /** Lets time pass until the promise has settled. */
 async function settled(promise: Promise<unknown>): Promise<void> {

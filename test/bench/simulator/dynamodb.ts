@@ -3,8 +3,9 @@ import type { SimulatedAnswer } from './s3.ts'
 interface DynamoDbRequest {
   TableName: string
   Key: Record<string, { S: string }>
-  Item?: object
+  Item?: { item_state?: { S: string } }
   UpdateExpression?: string
+  ExpressionAttributeNames?: Record<string, string>
   ExpressionAttributeValues?: Record<string, { N?: string }>
 }
 
@@ -18,6 +19,9 @@ const KEY = {
   status: { S: 'enabled' },
 }
 const LEDGER = {
+  workspace_id: { S: 'ws_bench' },
+  takings: { M: {} },
+  releases: { M: {} },
   quota_bytes: { N: `${QUOTA_BYTES}` },
   remaining_bytes: { N: `${QUOTA_BYTES / 2}` },
   version: { N: '2' },
@@ -25,11 +29,11 @@ const LEDGER = {
 
 /** The calls of a promotion, by port and method. */
 export function nameDynamoDbCall(body: string): string {
-  const { TableName, Item, UpdateExpression = '' }: DynamoDbRequest = JSON.parse(body)
+  const { TableName, Item, UpdateExpression }: DynamoDbRequest = JSON.parse(body)
   if (TableName.endsWith('-keys')) return 'keys.find'
   if (TableName.endsWith('-rate-limits')) return 'rateLimit.take'
-  if (TableName.endsWith('-documents')) return 'documents.record'
-  if (TableName.endsWith('-reservations')) return Item ? 'reservations.reserve' : 'reservations.remove'
+  if (Item) return Item.item_state?.S === 'pending' ? 'documents.begin' : 'documents.record'
+  if (!UpdateExpression) return 'ledger.read'
   return UpdateExpression.includes('remaining_bytes - ') ? 'ledger.take' : 'ledger.unmark'
 }
 
@@ -43,9 +47,14 @@ export function answerDynamoDb(name: string, body: string): SimulatedAnswer {
   }
 }
 
-function answerTo(name: string, { Key: key, ExpressionAttributeValues: values = {} }: DynamoDbRequest): object {
+function answerTo(name: string, request: DynamoDbRequest): object {
+  const { Key: key, ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = request
   if (name === 'keys.find') return { Item: { ...key, ...KEY } }
-  if (name === 'ledger.take') return { Attributes: LEDGER }
+  if (name === 'ledger.read') return { Item: LEDGER }
+  if (name === 'ledger.take') {
+    const taking = { [names['#marker'] ?? '']: values[':marker'] }
+    return { Attributes: { ...LEDGER, takings: { M: taking } } }
+  }
   if (name !== 'rateLimit.take') return {}
   return { Attributes: { tat_ms: values[':first_tat'] ?? values[':now'], ttl_at: values[':ttl_at'] } }
 }

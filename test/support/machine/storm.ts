@@ -1,13 +1,11 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb'
-import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { connect, type Stores, useLocalService } from '../../../infra/cli/connect.ts'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
-import { newWorkspaceItem } from '../../../lib/aws/dynamodb/workspace-item.ts'
+import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
 import { formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
-import { type ExpiryReport, expireDocuments } from '../../../lib/ledger/expire-documents.ts'
-import { resolveDueWorkspaces } from '../../../lib/ledger/resolve-due-workspaces.ts'
+import type { DueKind } from '../../../lib/ledger/ports/documents.ts'
+import { type ResolverReport, resolveDueItems } from '../../../lib/ledger/resolve-due-items.ts'
 import type { Consumption } from '../dynamodb/limited-dynamodb.ts'
 import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
 import { startLimitedDynamoDb } from '../dynamodb/start-limited-dynamodb.ts'
@@ -49,8 +47,8 @@ export async function stormyWorkspace(
 ): Promise<{ workspaceId: WorkspaceId; tokens: string[] }> {
   const workspaceId = newWorkspaceId()
   const tokens = await Promise.all(Array.from({ length: keys }, () => newKey(workspaceId)))
-  const Item = marshall(newWorkspaceItem(workspaceId, quotaBytes))
-  await dynamoDb.send(new PutItemCommand({ TableName: demo.workspaces_table, Item }))
+  const settings = { client: dynamoDb, tableName: demo.workspaces_table, defaultQuotaBytes: 0, now: Date.now }
+  await createLedgerMaintenance(settings).create(workspaceId, quotaBytes, signal)
   await putFile(workspaceId, 'sess_1', 'a.bin', bytes)
   return { workspaceId, tokens }
 }
@@ -92,22 +90,20 @@ export async function list(baseUrl: string, token: string): Promise<string[] | u
 export const storesOf = async (directory: string) => connect(await useLocalService(directory))
 
 /** What the resolver does at a later time. */
-export async function resolveLater(stores: Stores, afterMs: number): Promise<void> {
+export async function resolveLater(stores: Stores, afterMs: number, kind: DueKind = 'work'): Promise<ResolverReport> {
   const deps = { ...stores, now: () => Date.now() + afterMs, log: SILENT }
-  await resolveDueWorkspaces({ maxResolutions: 10_000, timeoutEachMs: 60_000 }, deps, signal)
+  return resolveDueItems(kind, { timeoutEachMs: 60_000 }, deps, signal)
 }
 
 /** What the resolver does with expired documents at a later time. */
-export async function expireLater(stores: Stores, afterMs: number): Promise<ExpiryReport> {
-  const now = () => Date.now() + afterMs
-  const run = { timeoutEachMs: 60_000, endsAtMs: now() + HOUR_MS }
-  return expireDocuments(run, { ...stores, now, log: SILENT }, signal)
-}
+export const expireLater = (stores: Stores, afterMs: number) => resolveLater(stores, afterMs, 'expiry')
 
 /** What an audit finds wrong once S3 can no longer write anything either. */
 export async function auditAtLast(stores: Stores, workspaceId: WorkspaceId) {
   await resolveLater(stores, HOUR_MS)
-  const deps = { ...stores, now: () => Date.now() + HOUR_MS, log: SILENT }
+  // What was on its way when those were undone has arrived, too.
+  await resolveLater(stores, 2 * HOUR_MS)
+  const deps = { ...stores, now: () => Date.now() + 2 * HOUR_MS, log: SILENT }
   const findings: Finding[] = []
   const onFinding = (finding: Finding) => void findings.push(finding)
   const options = { repair: false, deleteLostDocuments: false, workspaceId, onFinding }
