@@ -121,7 +121,7 @@ it('is completed by a repetition, wherever it was killed', async () => {
     ])
     expect(await stored()).toEqual(others)
     expect(await service().audit('ws_a' as never, false)).toEqual([])
-    if (!isDead) expect(last).toBeGreaterThan(15)
+    if (!isDead) expect(last).toBeGreaterThan(12)
   }
 })
 

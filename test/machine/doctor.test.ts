@@ -48,12 +48,12 @@ describe('npm run admin -- doctor', () => {
     const { config, dynamoDb, s3Endpoint } = standIns()
     const command = new DescribeTableCommand({ TableName: config.documentsTable })
     const { KeySchema, TableStatus } = (await dynamoDb.send(command)).Table ?? {}
-    const GlobalSecondaryIndexes = [{ IndexName: 'expiries', IndexStatus: 'CREATING' }]
+    const GlobalSecondaryIndexes = [{ IndexName: 'due', IndexStatus: 'CREATING' }]
     const Table = { KeySchema, TableStatus, GlobalSecondaryIndexes }
     const building = await serve((_, response) => response.end(JSON.stringify({ Table })))
     const { code, verdicts } = await doctor(environmentOn(building, s3Endpoint))
     const page = '(docs/deploy.md, "Indexes")'
-    const detail = `its index documents-by-creation is missing ${page}; its index expiries is CREATING ${page}`
+    const detail = `its index documents-by-creation is missing ${page}; its index due is CREATING ${page}`
     expect([code, verdicts[`table ${config.documentsTable}`]]).toEqual([1, { verdict: 'problem', detail }])
   })
 

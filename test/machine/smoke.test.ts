@@ -56,7 +56,7 @@ const remains = async () =>
     .flat()
     .filter((text) => text.includes('ws_smoke_') && !isTombstone(text))
 /** Of a document whose bytes were given back: it expires in a day. */
-const isTombstone = (text: string) => text.includes('"record_kind":"tombstone"') && text.includes('"ttl_at"')
+const isTombstone = (text: string) => text.includes('"item_state":"gone"') && text.includes('"ttl_at"')
 
 const SHOWS_A_DOCUMENT = /^GET \/v1\/files\/file_\w+$/
 const LOOKS_AT_SMALL = new RegExp(`^GET .*${formatFileId('smoke/small.txt' as FilePath)}$`)

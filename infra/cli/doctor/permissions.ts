@@ -33,7 +33,7 @@ export function permissionChecks(config: Config, dynamoDb: DynamoDBClient, s3: S
   return [
     onTable('keys', keysTable, ['token_hash'], 'Scan', ...changing),
     onTable('workspaces', workspacesTable, ['workspace_id'], 'GetItem', 'Scan', ...changing),
-    onTable('documents', documentsTable, ['workspace_id', 'document_id'], ...reading, ...changing),
+    onTable('documents', documentsTable, ['workspace_id', 'document_id'], ...reading, 'UpdateItem', 'DeleteItem'),
     permissionCheck('objects', s3, objectProbes(config), '; s3:DeleteObject cannot be tried without leaving a mark'),
   ]
 }
