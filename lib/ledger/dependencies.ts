@@ -4,8 +4,11 @@ import type { Ledger } from './ports/ledger.ts'
 
 /** The objects that attempts write, each under a key of its own. */
 export interface AttemptObjects {
-  /** Removes an attempt's object and its unfinished uploads, if there are any. */
-  discard(objectKey: string, signal: AbortSignal): Promise<void>
+  /**
+   * Removes an attempt's object and its unfinished uploads, if there are any.
+   * @param versionId removes that version for good; omitted: in a versioned bucket, it stays as a former one
+   */
+  discard(objectKey: string, signal: AbortSignal, versionId?: string): Promise<void>
 }
 
 /** For promotions, deletions, and whoever goes on with what they left. */

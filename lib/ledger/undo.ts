@@ -4,13 +4,18 @@ import type { Attempt, Stray } from './ports/documents.ts'
 /** Completing an upload "could take several minutes" (S3 API, CompleteMultipartUpload), even after its caller has gone. */
 export const LONGEST_COPY_MS = 15 * 60 * 1000
 
+/** The version of an attempt's object, where it is known: it goes for good. */
+interface ObjectVersion {
+  versionId?: string | undefined
+}
+
 /** Undoes an attempt that has taken nothing, and has nothing on its way. The pending item goes last: the resolver finds it. */
 export async function undoUntaken(
-  attempt: Attempt,
+  attempt: Attempt & ObjectVersion,
   { documents, objects }: LedgerDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  await objects.discard(attempt.objectKey, signal)
+  await objects.discard(attempt.objectKey, signal, attempt.versionId)
   await documents.fence(attempt, signal)
 }
 
@@ -21,7 +26,7 @@ export async function undoUntaken(
  * @returns 'recorded' when there is a document: nothing is undone
  */
 export async function undo(
-  attempt: Attempt,
+  attempt: Attempt & ObjectVersion,
   arrivesByMs: number | undefined,
   deps: LedgerDependencies,
   signal: AbortSignal,
@@ -31,12 +36,12 @@ export async function undo(
   const stray: Stray = { workspaceId, documentId, attemptId, objectKey, state: 'stray', dueAtMs }
   // It leads to the object and the taking, once the pending item is gone.
   await deps.documents.putStray(stray, signal)
-  return endStray(stray, { isKept: arrivesByMs !== undefined }, deps, signal)
+  return endStray({ ...stray, versionId: attempt.versionId }, { isKept: arrivesByMs !== undefined }, deps, signal)
 }
 
 /** @param isKept leaves the stray: something may still arrive */
 export async function endStray(
-  stray: Stray,
+  stray: Stray & ObjectVersion,
   { isKept }: { isKept: boolean },
   { documents, ledger, log, objects }: LedgerDependencies,
   signal: AbortSignal,
@@ -44,7 +49,7 @@ export async function endStray(
   const isRecorded = await documents.fence(stray, signal)
   if (!isRecorded) {
     // Only from here on: before, the document might have been recorded.
-    await objects.discard(stray.objectKey, signal)
+    await objects.discard(stray.objectKey, signal, stray.versionId)
     await ledger.giveBack(stray, signal)
   }
   if (isRecorded || !isKept) {

@@ -19,6 +19,8 @@ import { takeBytes } from './take-bytes.ts'
 
 /** What an attempt has done, for its undo. */
 interface Progress {
+  /** Of its object. */
+  versionId?: string | undefined
   /** It may have bytes. */
   mayHaveTaken?: true
   /** When all that it sent has arrived, ms since 1970, if something may still be on its way. */
@@ -120,7 +122,9 @@ async function copy(
   { objects, now }: PromotionDependencies,
 ): Promise<Copied> {
   try {
-    return await telemetry.time('copy', () => objects.copy(what, deadline.signal))
+    const copied = await telemetry.time('copy', () => objects.copy(what, deadline.signal))
+    progress.versionId = copied.versionId
+    return copied
   } catch (error) {
     if (error instanceof ServiceError && error.isUnanswered) progress.arrivesByMs = now() + LONGEST_COPY_MS
     throw namingArchived(error, location)
@@ -170,15 +174,15 @@ async function take(
 /** What cannot be undone is logged and not tried again: its items lead the resolver to it. */
 async function undoOrLeave(
   attempt: Attempt,
-  { mayHaveTaken, arrivesByMs }: Progress,
+  { versionId, mayHaveTaken, arrivesByMs }: Progress,
   { deadline, log, telemetry }: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<'undone' | 'recorded' | 'left'> {
   const signal = deadline.undoSignal()
   try {
     return await telemetry.time('undo', async () => {
-      if (mayHaveTaken || arrivesByMs !== undefined) return undo(attempt, arrivesByMs, deps, signal)
-      await undoUntaken(attempt, deps, signal)
+      if (mayHaveTaken || arrivesByMs !== undefined) return undo({ ...attempt, versionId }, arrivesByMs, deps, signal)
+      await undoUntaken({ ...attempt, versionId }, deps, signal)
       return 'undone'
     })
   } catch (error) {

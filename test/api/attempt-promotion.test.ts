@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
@@ -56,6 +57,21 @@ describe('an attempt at a promotion', () => {
     expect(refusalOf(await api.promote({}))).toEqual([503, 'request_timed_out'])
     expect([api.stored.items().length, api.objects.documents.size]).toEqual([1, 1])
     expect(api.stored.ledgerOf('ws_1')).toMatchObject({ usedBytes: 8, takings: [] })
+  })
+
+  it('that loses a race for the last bytes deletes its copy with the version, and everything else', async () => {
+    const api = createTestApi()
+    const { copy } = api.objects
+    const discard = vi.spyOn(api.objects, 'discard')
+    vi.spyOn(api.objects, 'copy').mockImplementation(async (...args) => {
+      const copied = await copy(...args)
+      await api.stored.setUsage('ws_1', { quotaBytes: 8, usedBytes: 8 })
+      return { ...copied, versionId: 'version-1' }
+    })
+    await api.workspaces.create('ws_1' as WorkspaceId, 8, AbortSignal.timeout(1000))
+    expect(refusalOf(await api.promote({}))).toEqual([403, 'storage_quota_exceeded'])
+    expect(discard.mock.calls.map(([, , versionId]) => versionId)).toEqual(['version-1'])
+    expect([api.stored.items(), api.objects.documents.size]).toEqual([[], 0])
   })
 
   it('begins, copies, takes its bytes, and records, one after the other, with a key and without', async () => {

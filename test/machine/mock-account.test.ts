@@ -126,7 +126,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     const checks = jsonLines(doctor)
     expect([doctor.code, checks.filter(({ verdict }) => verdict === 'problem')]).toEqual([0, []])
     const ok = checks.filter(({ verdict }) => verdict === 'ok').map(({ check }) => `${check}`)
-    for (const [name, times] of Object.entries({ stack: 1, 'deletion protection of': 4, 'TLS only to': 2 })) {
+    for (const [name, times] of Object.entries({ stack: 1, 'deletion protection of': 3, 'TLS only to': 2 })) {
       expect([name, ok.filter((check) => check.startsWith(`${name} `)).length]).toEqual([name, times])
     }
     expect(ok).toContainEqual(expect.stringMatching(/^concurrency of /))

@@ -31,22 +31,24 @@ interface Upload {
   UploadId: string
 }
 
+/** @returns the version of the object, in a versioned bucket */
 export async function copyInParts(
   request: CopyRequest,
   plan: { partBytes: number; partCount: number },
   settings: ObjectCopySettings,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
   const upload = await createUpload(request, settings, signal)
   const parts = await copyParts(upload, request.source, plan, settings, signal)
 
   // The completion's failure takes precedence: it may still have an effect.
-  const ends = await Promise.allSettled([
+  const [completed, compared] = await Promise.allSettled([
     completeUpload(upload, parts, request, settings, signal),
     requireSameSource(request.source, settings, signal),
   ])
-  const failed = ends.find((end) => end.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
+  if (completed.status === 'rejected') throw completed.reason
+  if (compared.status === 'rejected') throw compared.reason
+  return completed.value
 }
 
 /**
@@ -114,7 +116,7 @@ async function completeUpload(
   request: CopyRequest,
   settings: ObjectCopySettings,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
   const command = new CompleteMultipartUploadCommand({
     ...upload,
     ...ONLY_NEW,
@@ -123,8 +125,12 @@ async function completeUpload(
     MpuObjectSize: request.source.sizeBytes,
   })
   try {
-    requireEtag(await send(settings.client, command, { name: 'CompleteMultipartUpload', signal, startsCopy: true }))
+    const completed = await send(settings.client, command, { name: 'CompleteMultipartUpload', signal, startsCopy: true })
+    requireEtag(completed)
+    return completed.VersionId
   } catch (error) {
-    if ((await findArrived(error, request, settings, signal)) === undefined) throw error
+    const arrived = await findArrived(error, request, settings, signal)
+    if (arrived === undefined) throw error
+    return arrived.VersionId
   }
 }

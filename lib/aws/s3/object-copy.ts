@@ -30,8 +30,7 @@ export async function copyObject(
   const plan = planParts(request.source.sizeBytes, settings)
   try {
     if (plan === undefined) return await copyWhole(request, settings, signal)
-    await copyInParts(request, plan, settings, signal)
-    return { sha256: undefined }
+    return { sha256: undefined, versionId: await copyInParts(request, plan, settings, signal) }
   } catch (error) {
     throw await translateCopyFailure(error, () => readStart(settings, request.source, 1, signal))
   }
@@ -43,10 +42,10 @@ async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, sig
   if (sourceMd5 !== undefined && copiedMd5 !== undefined && copiedMd5 !== sourceMd5) {
     await requireSameSource(request.source, settings, signal)
   }
-  return { sha256: sha256In(copied) }
+  return { sha256: sha256In(copied), versionId: copied.VersionId }
 }
 
-type Written = Pick<HeadObjectCommandOutput, 'ETag' | 'ChecksumSHA256' | 'ServerSideEncryption'>
+type Written = Pick<HeadObjectCommandOutput, 'ETag' | 'ChecksumSHA256' | 'ServerSideEncryption' | 'VersionId'>
 
 async function sendCopy(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Written> {
   const command = new CopyObjectCommand({

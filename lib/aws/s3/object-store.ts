@@ -41,12 +41,12 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
 
     copy: (request, signal) => copyObject(request, settings, signal),
 
-    async discard(objectKey, signal) {
+    async discard(objectKey, signal, VersionId) {
       // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
       await abortUploads(objectKey, signal)
       await send(
         client,
-        new DeleteObjectCommand({ Bucket: documentsBucket, Key: objectKey }),
+        new DeleteObjectCommand({ Bucket: documentsBucket, Key: objectKey, VersionId }),
         options('DeleteObject', signal),
       )
     },
