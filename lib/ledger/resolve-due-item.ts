@@ -24,9 +24,10 @@ export async function resolveDueItem(
       if (item.dueAtMs > nowMs) return undefined
       await endStray(item, { isKept: false }, deps, signal)
       return false
-    case 'ready':
-      if (!hasExpired(item, nowMs)) return undefined
-      return (await deleteDocument(item, { ifExpiredByMs: nowMs }, deps, signal))?.usage !== undefined
+    case 'ready': {
+      const deleted = hasExpired(item, nowMs) && (await deleteDocument(item, { ifExpiredByMs: nowMs }, deps, signal))
+      return deleted ? deleted.usage !== undefined : undefined
+    }
     case 'deleting':
       return (await endDeletion(item, deps, signal)).usage !== undefined
     case 'gone':
