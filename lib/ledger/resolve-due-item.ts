@@ -25,8 +25,9 @@ export async function resolveDueItem(
       await endStray(item, { isKept: false }, deps, signal)
       return false
     case 'ready': {
-      const deleted = hasExpired(item, nowMs) && (await deleteDocument(item, { ifExpiredByMs: nowMs }, deps, signal))
-      return deleted ? deleted.usage !== undefined : undefined
+      if (!hasExpired(item, nowMs)) return undefined
+      const deleted = await deleteDocument(item, { ifExpiredByMs: nowMs }, deps, signal)
+      return deleted && deleted.usage !== undefined
     }
     case 'deleting':
       return (await endDeletion(item, deps, signal)).usage !== undefined
