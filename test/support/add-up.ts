@@ -28,17 +28,13 @@ export function listenTo({ deps }: Pick<Ports, 'deps'>, repair = false) {
 
 export const cut = async ({ ledger, clock }: Ports) => beginSum(await ledger.read(WORKSPACE, signal), clock.nowMs)
 
-/** As if a slice ended behind each item. */
-export const addItem = (sum: UsageSum, item: StoredItem): UsageSum =>
-  JSON.parse(JSON.stringify(itemAdder(sum)(sum, item)))
-
-/** @param meanwhile done behind each item */
+/** As if a slice ended behind each item. @param meanwhile done then */
 export async function readItems({ documents }: Ports, begun: UsageSum, meanwhile = async (_item: StoredItem) => {}) {
   let sum = begun
   for (let after: string | undefined, isOver = false; !isOver; ) {
     isOver = true
     for await (const item of documents.list(WORKSPACE, signal, { after })) {
-      sum = addItem(sum, item)
+      sum = JSON.parse(JSON.stringify(itemAdder(sum)(sum, item)))
       after = item.itemId
       await meanwhile(item)
       isOver = false

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { auditSum, beginSum, type UsageSum } from '../../../lib/audit/audit-usage.ts'
+import { auditSum, beginSum, itemAdder, type UsageSum } from '../../../lib/audit/audit-usage.ts'
 import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.ts'
 import { newReleaseId } from '../../../lib/ids.ts'
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
-import { addItem, listenTo } from '../../support/add-up.ts'
+import { listenTo } from '../../support/add-up.ts'
 import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
 import { newRelease, type TestAttempt } from '../../support/stores/ledger-values.ts'
 
@@ -74,7 +74,7 @@ async function auditAll(states: State[], { clock, deps }: Ports): Promise<number
     for (const [later, { items }] of states.entries()) {
       if (later < at) continue
       const next = items.find(({ itemId }) => itemId > after)
-      if (next) await readOn(later, addItem(sum, next), next.itemId)
+      if (next) await readOn(later, itemAdder(sum)(sum, next), next.itemId)
       else if (!isOver) {
         isOver = true
         audits++
