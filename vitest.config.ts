@@ -13,7 +13,6 @@ const FAST = [
   'test/pages/**/*.test.ts',
   'test/unit/**/*.test.ts',
   'test/api/**/*.test.ts',
-  'test/contract/fakes.test.ts',
   'test/protocol/{explorer,histories,next}/**/*.test.ts',
 ]
 /** The longest of them, seconds each: some of their cases in a shallow run, more in a deep one. */

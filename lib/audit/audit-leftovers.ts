@@ -22,8 +22,8 @@ export async function auditMarkers(orphans: readonly AttemptId[], audit: Workspa
   const ledger = await deps.ledger.read(workspaceId, signal)
   if (ledger === undefined) return
   // All are cleaned together, once.
-  let cleaning: Promise<void> | undefined
-  const clean = () => (cleaning ??= cleanMarkers(ledger, deps, signal))
+  let cleaning: Promise<boolean> | undefined
+  const clean = () => (cleaning ??= tryTo(() => cleanMarkers(ledger, deps, signal), audit))
   for (const { attemptId, sizeBytes, leaseEndsAtMs } of ledger.takings) {
     if (!orphans.includes(attemptId)) continue
     const overdueMs = deps.now() - leaseEndsAtMs
@@ -46,7 +46,19 @@ export async function auditDueItem(listed: StoredItem, audit: WorkspaceAudit): P
   if (item?.attemptId !== attemptId || item.state !== state) return
   const sizeBytes = 'sizeBytes' in item ? item.sizeBytes : undefined
   const finding = { workspaceId, kind: 'old_leftover', attemptId, leftover: LEFTOVERS[state], sizeBytes, overdueMs } as const
-  await reportFinding(finding, audit, () => resolveDueItem(item, deps.now(), deps, signal))
+  await reportFinding(finding, audit, () => tryTo(() => resolveDueItem(item, deps.now(), deps, signal), audit))
+}
+
+/** Does not end the audit: a deletion may lack the very ledger that this makes. @returns whether it was done */
+async function tryTo(repair: () => Promise<unknown>, { workspaceId, deps, signal }: WorkspaceAudit): Promise<boolean> {
+  try {
+    await repair()
+    return true
+  } catch (error) {
+    if (signal.aborted) throw error
+    deps.log.warn('leftover not repaired, left to the resolver', { workspace_id: workspaceId, error })
+    return false
+  }
 }
 
 export async function auditUpload(

@@ -15,7 +15,7 @@ export interface UsageSum {
   cutAtMs: number
   /** Of items that the ledger counted at the cut, beside those of its own takings. */
   bytesAtCut: number
-  /** Of documents that came after the cut. */
+  /** Of documents that came after the cut, less those given back after it. */
   bytesSince: number
   /** The latest version of the ledger that an item mentions. */
   newestVersion: number
@@ -75,8 +75,10 @@ export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: StoredItem) 
     if (taken.has(attemptId)) return next
     // A release that was in the ledger at the cut had not given the bytes back by then.
     if (releasedBy !== undefined && markedIn <= version && !underWay.has(releasedBy)) return next
-    if (countedFrom <= version) return { ...next, bytesAtCut: next.bytesAtCut + sizeBytes }
-    return releasedBy === undefined ? { ...next, bytesSince: next.bytesSince + sizeBytes } : next
+    const wentSince = releasedBy !== undefined && markedIn > version ? sizeBytes : 0
+    if (countedFrom <= version)
+      return { ...next, bytesAtCut: next.bytesAtCut + sizeBytes, bytesSince: next.bytesSince - wentSince }
+    return { ...next, bytesSince: next.bytesSince + sizeBytes - wentSince }
   }
 }
 

@@ -24,9 +24,11 @@ export async function resolveDueItem(
       if (item.dueAtMs > nowMs) return undefined
       await endStray(item, { isKept: false }, deps, signal)
       return false
-    case 'ready':
+    case 'ready': {
       if (!hasExpired(item, nowMs)) return undefined
-      return (await deleteDocument(item, { ifExpiredByMs: nowMs }, deps, signal))?.usage !== undefined
+      const deleted = await deleteDocument(item, { ifExpiredByMs: nowMs }, deps, signal)
+      return deleted && deleted.usage !== undefined
+    }
     case 'deleting':
       return (await endDeletion(item, deps, signal)).usage !== undefined
     case 'gone':

@@ -1,6 +1,7 @@
 import type { WorkspaceAudit } from '../../lib/audit/audit-context.ts'
 import { auditSum, beginSum, itemAdder, type UsageSum } from '../../lib/audit/audit-usage.ts'
 import { NOTHING_AUDITED } from '../../lib/audit/findings.ts'
+import type { StoredItem } from '../../lib/audit/ports/document-maintenance.ts'
 import { type Ports, WORKSPACE } from './ports.ts'
 
 const { signal } = new AbortController()
@@ -25,21 +26,30 @@ export function listenTo({ deps }: Pick<Ports, 'deps'>, repair = false) {
   return { audit, said }
 }
 
-/** Reads the rows as if there were a slice for each. */
-export async function readRows({ documents }: Ports, begun: UsageSum): Promise<UsageSum> {
+export const cut = async ({ ledger, clock }: Ports) => beginSum(await ledger.read(WORKSPACE, signal), clock.nowMs)
+
+/** As if a slice ended behind each item. @param meanwhile done then */
+export async function readItems({ documents }: Ports, begun: UsageSum, meanwhile = async (_item: StoredItem) => {}) {
   let sum = begun
-  for await (const row of documents.listItems(WORKSPACE, signal)) {
-    sum = JSON.parse(JSON.stringify(itemAdder(sum)(sum, row))) as UsageSum
+  for (let after: string | undefined, isOver = false; !isOver; ) {
+    isOver = true
+    for await (const item of documents.list(WORKSPACE, signal, { after })) {
+      sum = JSON.parse(JSON.stringify(itemAdder(sum)(sum, item)))
+      after = item.itemId
+      await meanwhile(item)
+      isOver = false
+      break
+    }
   }
   return sum
 }
 
-/** @param meanwhile done between the cut and the reading of the rows @returns nothing when the bytes add up */
+/** @param meanwhile done between the cut and the reading of the items @returns nothing when the bytes add up */
 export async function addUp(ports: Ports, meanwhile: () => Promise<unknown> = async () => {}, repair = false) {
   const { audit, said } = listenTo(ports, repair)
-  const sum = await beginSum(audit)
+  const sum = await cut(ports)
   await meanwhile()
-  await auditSum(await readRows(ports, sum), audit)
+  await auditSum(await readItems(ports, sum), audit)
   return said
 }
 
@@ -49,7 +59,7 @@ export const passBy = async (ports: Ports) => {
 }
 
 /** Counts more bytes: a drift, if nothing holds them. */
-export const countMore = (ports: Ports, bytes: number, workspaceId = WORKSPACE) => {
-  const workspace = ports.ledger.workspaces.get(workspaceId)
-  if (workspace) workspace.remainingBytes -= bytes
+export const countMore = async ({ stored }: Ports, bytes: number, workspaceId = WORKSPACE) => {
+  const { quotaBytes = 0, usedBytes = 0 } = stored.ledgerOf(workspaceId) ?? {}
+  await stored.setUsage(workspaceId, { quotaBytes, usedBytes: usedBytes + bytes })
 }

@@ -87,7 +87,8 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
       },
       record: () => documents.record(document, signal),
       unmark: () => ledger.unmark(one, signal),
-      stray: () => documents.putStray({ ...pendingOf(one), state: 'stray', dueAtMs: clock.nowMs + LATE_COPY_MS }, signal),
+      stray: () =>
+        documents.putStray({ ...pendingOf(one), state: 'stray', dueAtMs: clock.nowMs + LATE_COPY_MS }, signal),
       fence: () => documents.fence(one, signal),
       delete: () => documents.delete(one, { dueAtMs }, signal),
       mark: () => ledger.mark(newRelease(one, { leaseEndsAtMs: dueAtMs }), signal, 0),
@@ -109,6 +110,16 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
     run,
     /** A document as it is when nothing is under way. */
     addDocument: (one?: TestAttempt, as?: Partial<WorkspaceDocument>) => run(ALL_STEPS, one, as),
+    /** As if it had been given another one: also to what is about to expire, or has. */
+    setExpiry: ({ documentId }: Pick<WorkspaceDocument, 'documentId'>, expiresAtMs: number | undefined) =>
+      stored.change(
+        DOCUMENTS_TABLE,
+        ({ document_id }) => document_id?.S === documentId,
+        (item) => {
+          if (expiresAtMs === undefined) delete item.due_at
+          else item.due_at = { N: String(expiresAtMs) }
+        },
+      ),
     deleteDocument: (document: WorkspaceDocument) => deleteDocument(document, {}, deps, signal),
     /** Lets time pass until all leases of earlier attempts are over. */
     pass: (durationMs = LEASE_MS) => {

@@ -4,7 +4,6 @@ import { readConfig, VARIABLES, type Variable, variableOf } from '../../lib/conf
 const REQUIRED = {
   KEYS_TABLE: 'keys',
   WORKSPACES_TABLE: 'workspaces',
-  RESERVATIONS_TABLE: 'reservations',
   DOCUMENTS_TABLE: 'documents',
   RATE_LIMITS_TABLE: 'rate-limits',
   SANDBOX_BUCKET: 'sandboxes-bucket',
@@ -17,7 +16,6 @@ describe('readConfig', () => {
       serviceName: 'container-file-promotion',
       keysTable: 'keys',
       workspacesTable: 'workspaces',
-      reservationsTable: 'reservations',
       documentsTable: 'documents',
       rateLimitsTable: 'rate-limits',
       sandboxBucket: 'sandboxes-bucket',
@@ -78,7 +76,7 @@ describe('readConfig', () => {
 
   it.each([
     [{ KEYS_TABLE: '' }, 'KEYS_TABLE is empty'],
-    [{ RESERVATIONS_TABLE: undefined }, 'RESERVATIONS_TABLE is not set'],
+    [{ WORKSPACES_TABLE: undefined }, 'WORKSPACES_TABLE is not set'],
     [{ DOCUMENTS_BUCKET: ' ' }, 'DOCUMENTS_BUCKET is empty'],
     [{ MAX_FILE_BYTES: '' }, 'MAX_FILE_BYTES is empty'],
     [{ MAX_FILE_BYTES: '1e9' }, 'not "1e9"'],

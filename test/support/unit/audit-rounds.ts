@@ -17,6 +17,9 @@ const HOUR_MS = 3_600_000
 
 export const workspace = (n: number) => `ws_${String(n).padStart(2, '0')}` as WorkspaceId
 
+/** In the order of an audit, which is that of a scan. */
+export const workspacesOf = ({ deps }: Ports) => Array.fromAsync(deps.workspaces.list(signal))
+
 export type Published = MetricValues & Partial<MetricDetail>
 
 export const sumOf = (published: Published[], name: keyof Published): number =>
@@ -33,13 +36,13 @@ export async function planted() {
 }
 
 /** What rounds need besides the ports; what they publish goes into the list. */
-export function roundDependencies({ deps, ledger }: Ports, totalShards: number, published: Published[] = []) {
+export function roundDependencies({ deps, stored }: Ports, totalShards: number, published: Published[] = []) {
   return {
     ...deps,
     metrics: { publish: (values, detail) => void published.push({ ...values, ...detail }) },
     totalShards,
     roundMs: 24 * HOUR_MS,
-    countWorkspaces: async () => ledger.workspaces.size,
+    countWorkspaces: async () => stored.ledgers().length,
     spentUnits: () => 0,
   } satisfies RoundDependencies
 }
@@ -77,10 +80,10 @@ export async function playRoundOf(
   return { report, findings, ids: [...new Set(findings.map(findingId))].toSorted(), tasks }
 }
 
-/** Workspaces with some documents each, and one of every finding that there is, each in a workspace of its own. */
+/** Workspaces with some documents each, and one of most findings that there are, each in a workspace of its own. */
 async function plantFindings(ports: Ports, workspaces: number, documentsEach: number): Promise<number> {
-  const begin = (workspaceId: string, leaseExpiresAtMs = ports.clock.nowMs + HOUR_MS) =>
-    ports.begin({ workspaceId: workspaceId as WorkspaceId, sizeBytes: 10, leaseExpiresAtMs })
+  const begin = (workspaceId: string, leaseEndsAtMs = ports.clock.nowMs + HOUR_MS) =>
+    ports.begin({ workspaceId: workspaceId as WorkspaceId, sizeBytes: 10, leaseEndsAtMs })
   const addUpload = (workspaceId: string) => {
     const { objectKey } = begin(workspaceId)
     ports.objects.uploads.push({ objectKey, startedAtMs: ports.clock.nowMs - 2 * HOUR_MS })
@@ -91,13 +94,13 @@ async function plantFindings(ports: Ports, workspaces: number, documentsEach: nu
   ports.objects.documents.delete((await ports.addDocument(begin(workspace(0)))).objectKey)
   ports.putObject({ ...(await ports.addDocument(begin(workspace(1)))), sizeBytes: 11 })
   await ports.run(['copy'], begin(workspace(2)))
-  countMore(ports, 7, workspace(3))
+  await countMore(ports, 7, workspace(3))
   addUpload(workspace(4))
-  await ports.run(['take', 'reserve', 'unmark'], begin(workspace(5), 1))
+  await ports.run(['take'], begin(workspace(5), 1))
   // Workspaces that only one table knows, or none.
   await ports.run(['copy'], begin('ws_objects'))
-  await ports.run(['copy', 'record'], begin('ws_documents'))
-  await ports.run(['reserve'], begin('ws_reservations', 1))
+  await ports.run(['begin', 'copy', 'record'], begin('ws_documents'))
+  await ports.run(['begin'], begin('ws_pending', 1))
   addUpload('ws_uploads')
-  return 6 + 1 + 1 + 2 + 1
+  return 6 + 4
 }

@@ -1,32 +1,48 @@
-import { expect } from 'vitest'
+import { vi } from 'vitest'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import {
-  type ResolverReport,
-  type ResolverRun,
-  resolveDueWorkspaces,
-} from '../../../lib/ledger/resolve-due-workspaces.ts'
+import type { DueEntry, DueKind, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import { type ResolverReport, type ResolverRun, resolveDueItems } from '../../../lib/ledger/resolve-due-items.ts'
 import type { Ports } from '../ports.ts'
 
-const { signal } = new AbortController()
-export const BOUNDS = { maxResolutions: 100, timeoutEachMs: 1000 }
 /** The report of a run that had nothing to do. */
-export const IDLE: ResolverReport = {
-  workspaces: 0,
-  leftToOthers: 0,
-  late: expect.any(Number),
-  longestWaitMs: expect.any(Number),
-  unlisted: 0,
-  ended: 0,
-  gaveBack: 0,
-  failed: 0,
-  unreadable: 0,
-  oldestMs: 0,
-  isComplete: true,
-}
+export const IDLE: ResolverReport = { resolved: 0, gaveBack: 0, failed: 0, unlisted: 0, oldestMs: 0 }
 export const nth = (n: number) => `ws_${n}` as WorkspaceId
-/** A promotion in the nth workspace that dies after its copy. */
-export const dieIn = (ports: Ports, n: number) =>
-  ports.run(['take', 'reserve', 'unmark', 'copy'], ports.begin({ workspaceId: nth(n) }))
+export const times = (count: number, n: number) => Array.from({ length: count }, () => n)
+export const idsOf = (documents: WorkspaceDocument[]) => documents.map(({ documentId }) => documentId)
+export const turns = async (count: number) => {
+  for (let turn = 0; turn < count; turn++) await new Promise((done) => setImmediate(done))
+}
+
 /** A run of the resolver. */
-export const resolve = ({ deps }: Ports, run: ResolverRun = BOUNDS, runSignal = signal) =>
-  resolveDueWorkspaces(run, deps, runSignal)
+export function resolve(kind: DueKind, { deps }: Ports, change: Partial<ResolverRun> & { signal?: AbortSignal } = {}) {
+  const { signal = new AbortController().signal, ...run } = change
+  return resolveDueItems(kind, { timeoutEachMs: 1000, ...run }, deps, signal)
+}
+
+/** Documents of 100 bytes in these workspaces, which expire one ms after the other, the last one now. */
+export async function addExpired(ports: Ports, workspaces: number[]): Promise<WorkspaceDocument[]> {
+  const added: WorkspaceDocument[] = []
+  for (const [index, n] of workspaces.entries()) {
+    const expiresAt = new Date(ports.clock.nowMs + index + 1 - workspaces.length)
+    added.push(await ports.addDocument(ports.begin({ workspaceId: nth(n) }), { expiresAt }))
+  }
+  return added
+}
+
+/** Has each reading of an item do this first. */
+export function whenRead({ deps: { dueWork } }: Ports, act: (entry: DueEntry) => unknown) {
+  const find = dueWork.findDue
+  return vi.spyOn(dueWork, 'findDue').mockImplementation(async (entry, signal) => {
+    await act(entry)
+    return find(entry, signal)
+  })
+}
+
+/** Has each deletion do this first. */
+export function whenDeleted({ documents }: Ports, act: (document: WorkspaceDocument, signal: AbortSignal) => unknown) {
+  const remove = documents.delete
+  return vi.spyOn(documents, 'delete').mockImplementation(async (document, when, signal) => {
+    await act(document as WorkspaceDocument, signal)
+    return remove(document, when, signal)
+  })
+}

@@ -1,7 +1,8 @@
+import { expect } from 'vitest'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { AuditDependencies } from '../../../lib/audit/audit-context.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
-import type { Ports } from '../ports.ts'
+import { type Ports, WORKSPACE } from '../ports.ts'
 
 const { signal } = new AbortController()
 
@@ -20,4 +21,12 @@ export async function runAudit({ deps }: Pick<Ports, 'deps'>, repair = false, ch
     signal,
   )
   return { report, findings, notAddedUp }
+}
+
+/** What is found, found again, repaired, and then gone. */
+export async function expectMended(ports: Ports, ...expected: object[]) {
+  const found = (isRepaired: boolean) => expected.map((finding) => ({ workspaceId: WORKSPACE, isRepaired, ...finding }))
+  expect((await runAudit(ports)).findings).toMatchObject(found(false))
+  expect((await runAudit(ports, true)).findings).toMatchObject(found(true))
+  expect((await runAudit(ports)).findings).toEqual([])
 }

@@ -16,7 +16,7 @@ async function candidatesIn({ deps }: Ports, phase: AuditPhase, after?: string):
 describe('the candidates of a shard', () => {
   it('are left to another phase where there is a ledger, readable or not; any other failure is told', async () => {
     const ports = createPorts()
-    await ports.run(['copy', 'record'])
+    await ports.run(['begin', 'copy', 'record'])
     const candidates = () => candidatesIn(ports, 'documents')
     const found = { id: WORKSPACE, workspaceId: WORKSPACE }
     expect(await candidates()).toEqual([{ ...found, isAudited: false }])

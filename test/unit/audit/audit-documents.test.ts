@@ -1,73 +1,53 @@
-import { describe, expect, it, vi } from 'vitest'
-import { audit } from '../../../lib/audit/audit.ts'
-import { type Finding, findingId } from '../../../lib/audit/findings.ts'
-import type { WorkspaceId } from '../../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { newAttemptId } from '../../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
-import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
-import { newRelease } from '../../support/stores/ledger-values.ts'
-import { runAudit } from '../../support/unit/run-audit.ts'
+import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
+import { ALL_STEPS, createPorts, type Ports, type Step, WORKSPACE } from '../../support/ports.ts'
+import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
 
-const { signal } = new AbortController()
+const STRANGER = 'documents/ws_1/README.md'
+
+afterEach(() => vi.restoreAllMocks())
 
 /** A document whose object is gone. */
-async function lostIn(ports: Ports, workspaceId = WORKSPACE) {
-  const one = await ports.addDocument(ports.begin({ workspaceId }))
+async function lost(ports: Ports) {
+  const one = await ports.addDocument()
   ports.objects.documents.delete(one.objectKey)
-  const { documentId } = one
-  return { one, finding: expect.objectContaining({ kind: 'document_without_object', workspaceId, documentId }) }
+  return one
 }
 
 describe('the audit, of a document without its object', () => {
-  it.each<[string, (ports: Ports, documentId: string) => unknown]>([
+  it.each<[string, (ports: Ports, one: WorkspaceDocument) => unknown]>([
     [
-      'another attempt at it is being undone',
-      async (ports, documentId) => {
-        const twin = ports.begin({ documentId: documentId as never })
-        await ports.ledger.mark(newRelease(await ports.run(['take', 'reserve', 'unmark'], twin), 'undo'), signal)
-      },
+      'a stray of another attempt at it stands beside it',
+      (ports, { documentId }) => ports.run(['stray'], ports.begin({ documentId })),
     ],
-    ['there is no ledger', ({ ledger }) => ledger.workspaces.clear()],
+    ['there is no ledger', ({ stored }) => stored.removeAll(WORKSPACES_TABLE)],
   ])('reports it while %s', async (_, meanwhile) => {
     const ports = createPorts()
-    const { one, finding } = await lostIn(ports)
-    await meanwhile(ports, one.documentId)
-    expect((await runAudit(ports)).findings).toContainEqual(finding)
+    const one = await lost(ports)
+    const { workspaceId, documentId } = one
+    await meanwhile(ports, one)
+    const finding = { kind: 'document_without_object', workspaceId, documentId }
+    expect((await runAudit(ports)).findings).toContainEqual(expect.objectContaining(finding))
   })
 
-  it('does not report it when its record is retired by then', async () => {
+  it('does not report it when it is deleted by then', async () => {
     const ports = createPorts()
-    const { one } = await lostIn(ports)
+    const one = await lost(ports)
     vi.spyOn(ports.objects, 'hasObject').mockImplementation(async () => {
-      await ports.documents.delete(one, signal)
+      await ports.deleteDocument(one)
       return false
     })
     expect((await runAudit(ports)).findings).toEqual([])
-  })
-
-  it('is reported for one workspace where only that one is audited, and for all otherwise', async () => {
-    const ports = createPorts()
-    const other = 'ws_2' as WorkspaceId
-    const both = [await lostIn(ports), await lostIn(ports, other)]
-    const findings: Finding[] = []
-    const onFinding = (finding: Finding) => void findings.push(finding)
-    const options = { repair: false, deleteLostDocuments: false, onFinding }
-    const report = await audit({ ...options, workspaceId: other }, ports.deps, signal)
-    expect(report).toMatchObject({ workspaces: 1, documents: 1 })
-    expect(findings.splice(0)).toEqual([both[1]?.finding])
-    await audit(options, ports.deps, signal)
-    expect(findings).toEqual(both.map(({ finding }) => finding))
-    const ids = both.map(({ one }) => `document_without_object ${one.workspaceId} ${one.objectKey}`)
-    expect(findings.map(findingId)).toEqual(ids)
   })
 })
 
 describe('the audit, of a document that has expired', () => {
   const HOUR_MS = 3_600_000
-  async function expiredFor(ports: Ports, overdueMs: number) {
-    const document = { ...(await ports.addDocument()), expiresAt: new Date(ports.clock.nowMs - overdueMs) }
-    ports.documents.documents.set(`${WORKSPACE}/${document.documentId}`, document)
-    return document
+  function expiredFor(ports: Ports, overdueMs: number) {
+    return ports.addDocument(undefined, { expiresAt: new Date(ports.clock.nowMs - overdueMs) })
   }
 
   it('reports it after an hour, and leaves it to the resolver', async () => {
@@ -83,16 +63,12 @@ describe('the audit, of a document that has expired', () => {
   })
 
   it.each<[string, (ports: Ports, document: WorkspaceDocument) => unknown]>([
-    ['deleted', ({ documents }, document) => documents.delete(document, signal)],
-    [
-      'kept for longer',
-      ({ documents }, { workspaceId, documentId, expiresAt: _, ...document }) =>
-        documents.documents.set(`${workspaceId}/${documentId}`, { workspaceId, documentId, ...document }),
-    ],
+    ['deleted', (ports, document) => ports.deleteDocument(document)],
+    ['kept for longer', (ports, document) => ports.setExpiry(document, undefined)],
   ])('does not report it when it has been %s by then', async (_, change) => {
     const ports = createPorts()
     const document = await expiredFor(ports, 2 * HOUR_MS)
-    const find = ports.documents.find.bind(ports.documents)
+    const { find } = ports.documents
     const reading = vi.spyOn(ports.documents, 'find').mockImplementation(async (...args) => {
       await change(ports, document)
       return find(...args)
@@ -103,11 +79,42 @@ describe('the audit, of a document that has expired', () => {
 })
 
 describe('the audit, of an object without a document', () => {
-  it('reports it beside attempts that are under way', async () => {
+  it('finds and removes objects that belong to no document, or to another attempt at it; strangers stay', async () => {
     const ports = createPorts()
-    await ports.run(['take'])
-    await ports.run(['take', 'reserve', 'unmark'])
+    const document = await ports.addDocument()
     const { objectKey } = await ports.run(['copy'])
+    const twins = ports.deps.objectKeys.documentObject({ ...document, attemptId: newAttemptId() })
+    ports.putObject({ objectKey: twins, sizeBytes: 100 })
+    const found = [objectKey, twins].toSorted().map((key) => ({ objectKey: key, sizeBytes: 100 }))
+    const kind = 'object_without_document'
+    await expectMended(ports, ...found.map((each) => ({ kind, ...each })))
+    ports.putObject({ objectKey: STRANGER, sizeBytes: 1 })
+    expect((await runAudit(ports, true)).findings).toMatchObject([{ kind, objectKey: STRANGER, isRepaired: false }])
+    expect([...ports.objects.documents.keys()].toSorted()).toEqual([STRANGER, document.objectKey].toSorted())
+  })
+
+  it.each<{ steps: readonly Step[] }>([
+    { steps: ['begin', 'copy'] },
+    { steps: ALL_STEPS },
+    { steps: [...ALL_STEPS, 'delete'] },
+    { steps: ['stray', 'copy'] },
+    { steps: ['begin', 'stray', 'fence', 'copy'] },
+  ])('does not report it where its attempt has an item: after $steps', async ({ steps }) => {
+    const ports = createPorts()
+    await ports.run(steps)
+    expect((await runAudit(ports)).findings).toEqual([])
+  })
+
+  it.each<[string, (ports: Ports, one: ReturnType<Ports['begin']>) => unknown]>([
+    ['is gone', async (ports, one) => ports.deleteDocument(await ports.addDocument(one))],
+    ["has another attempt's item", (ports, { documentId }) => ports.run(['begin'], ports.begin({ documentId }))],
+    ["has another attempt's stray", (ports, { documentId }) => ports.run(['stray'], ports.begin({ documentId }))],
+  ])('reports it where its document %s', async (_, before) => {
+    const ports = createPorts()
+    const one = ports.begin()
+    await before(ports, one)
+    ports.putObject(one)
+    const { objectKey } = one
     expect((await runAudit(ports)).findings).toMatchObject([{ kind: 'object_without_document', objectKey }])
   })
 
@@ -118,11 +125,11 @@ describe('the audit, of an object without a document', () => {
     expect((await runAudit(ports)).findings).toEqual([])
   })
 
-  it('takes an unreadable record for its document, and no other failure', async () => {
+  it('takes an unreadable item for its document, and no other failure', async () => {
     const ports = createPorts()
     await ports.addDocument()
     await ports.run(['copy'])
-    const find = vi.spyOn(ports.documents, 'findEvenDeleted')
+    const find = vi.spyOn(ports.documents, 'find')
     find.mockRejectedValue(new UnreadableItemError('a number beyond 2^53'))
     expect((await runAudit(ports)).findings).toEqual([])
     find.mockRejectedValue(new Error('down'))

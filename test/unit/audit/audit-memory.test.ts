@@ -7,21 +7,20 @@ import { runAudit } from '../../support/unit/run-audit.ts'
 const { signal } = new AbortController()
 
 it('the audit of a large workspace streams: a million documents do not fill memory', { timeout: 120_000 }, async () => {
-  const ports = createPorts()
+  const ports = createPorts({ defaultQuotaBytes: 1e9 })
   const count = 1_000_000
   const document = newDocument(ports.begin())
   const keyOf = (i: number) => `documents/ws_1/file_${String(i).padStart(7, '0')}/a`
   const every = async function* <Element>(make: (i: number) => Element) {
     for (let i = 0; i < count; i++) yield make(i)
   }
-  const counted = { attemptId: document.attemptId, sizeBytes: 100, countedFrom: 1 }
-  const rowOf = (i: number) => {
+  const itemOf = (i: number) => {
     const documentId = `file_${i}` as DocumentId
-    return { documentId, document: { ...document, documentId, objectKey: keyOf(i) }, counted }
+    return { ...document, documentId, itemId: documentId, objectKey: keyOf(i) }
   }
-  const documents = { ...ports.documents, listItems: () => every(rowOf) }
+  const documents = { ...ports.documents, list: () => every(itemOf) }
   const objects = { ...ports.objects, listObjects: () => every((i) => ({ objectKey: keyOf(i), sizeBytes: 100 })) }
-  await ports.ledger.correct(WORKSPACE, { usedBytes: 0, expectedBytes: 100 * count }, signal)
+  await ports.deps.workspaces.correct(WORKSPACE, { usedBytes: 0, expectedBytes: 100 * count }, signal)
   const before = process.memoryUsage().heapUsed
   let peak = 0
   const watch = setInterval(() => {

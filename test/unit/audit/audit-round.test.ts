@@ -23,8 +23,7 @@ describe('a round of the audit', () => {
       'old_leftover ws_05',
       'object_without_document ws_objects',
       'drift ws_documents',
-      'drift ws_reservations',
-      'old_leftover ws_reservations',
+      'old_leftover ws_pending',
       'old_upload ws_uploads',
     ]
     expect(ids.map((id) => id.split(' ').slice(0, 2).join(' '))).toEqual(expected.toSorted())
@@ -47,16 +46,16 @@ describe('a round of the audit', () => {
 })
 
 describe('a workspace whose audit fails for ever', () => {
-  /** Whoever lists the reservations of a workspace fails, or dies. */
+  /** Whoever lists the items of a workspace fails, or dies. */
   function poisoned(deps: RoundDependencies, poison: number, kills: boolean) {
     return async (_task: AuditTask, perform: (deps: RoundDependencies) => Promise<unknown>) => {
       let mayBeReplaced = false
-      const list: RoundDependencies['reservations']['list'] = (workspaceId, ...rest) => {
-        if (workspaceId !== workspace(poison)) return deps.reservations.list(workspaceId, ...rest)
+      const list: RoundDependencies['documents']['list'] = (workspaceId, ...rest) => {
+        if (workspaceId !== workspace(poison)) return deps.documents.list(workspaceId, ...rest)
         mayBeReplaced = kills
         throw named('TypeError', 'x is not a function')
       }
-      const answer = await perform({ ...deps, reservations: { ...deps.reservations, list } })
+      const answer = await perform({ ...deps, documents: { ...deps.documents, list } })
       if (mayBeReplaced) throw named('Runtime.ExitError')
       return answer
     }
@@ -78,12 +77,12 @@ describe('a workspace whose audit fails for ever', () => {
 
   it('is reached in few slices when it is far off', async () => {
     const ports = createPorts()
-    for (let n = 0; n < 300; n++) await ports.ledger.create(workspace(n), 1000, signal)
+    for (let n = 0; n < 150; n++) await ports.deps.workspaces.create(workspace(n), 1000, signal)
     const deps = roundDependencies(ports, 1)
-    const { report, findings, tasks } = await playRoundOf(deps, { invoke: poisoned(deps, 257, true) })
-    expect(findings).toMatchObject([{ kind: 'not_audited', workspaceId: workspace(257) }])
-    expect([report.workspaces, report.shardsIncomplete]).toEqual([299, 0])
-    expect(tasks.length).toBeLessThan(60)
+    const { report, findings, tasks } = await playRoundOf(deps, { invoke: poisoned(deps, 129, true) })
+    expect(findings).toMatchObject([{ kind: 'not_audited', workspaceId: workspace(129) }])
+    expect([report.workspaces, report.shardsIncomplete]).toEqual([149, 0])
+    expect(tasks.length).toBeLessThan(50)
   })
 
   it('is not skipped as long as the stores are unavailable for a while', async () => {

@@ -1,11 +1,12 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type AuditRound, type AuditTask, performAuditTask } from '../../../lib/audit/audit-round.ts'
 import type { AuditShard } from '../../../lib/audit/audit-shard.ts'
 import { FINDING_KINDS, type Finding, findingId, NOTHING_AUDITED } from '../../../lib/audit/findings.ts'
-import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
 import { countMore } from '../../support/add-up.ts'
+import { DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts } from '../../support/ports.ts'
-import { type Published, roundDependencies, workspace } from '../../support/unit/audit-rounds.ts'
+import { type Published, roundDependencies, workspace, workspacesOf } from '../../support/unit/audit-rounds.ts'
 
 const { signal } = new AbortController()
 const SPENT_EACH = 5
@@ -17,7 +18,8 @@ async function setUp() {
   const findings: Finding[] = []
   const ports = createPorts()
   for (let n = 0; n < 4; n++) await ports.addDocument(ports.begin({ workspaceId: workspace(n), sizeBytes: 10 }))
-  for (const n of [0, 1]) countMore(ports, 7, workspace(n))
+  const [first, second] = (await workspacesOf(ports)) as [WorkspaceId, WorkspaceId]
+  for (const workspaceId of [first, second]) await countMore(ports, 7, workspaceId)
   ports.clock.nowMs = Date.parse(STARTED_AT)
   let spent = 0
   const deps = { ...roundDependencies(ports, 1, published), spentUnits: () => (spent += SPENT_EACH) }
@@ -32,7 +34,7 @@ async function setUp() {
     perform({ task: 'begin', roundId, startedAt: STARTED_AT, running }) as Promise<AuditRound>
   const sliceOfOne = (state: object) => perform({ task: 'slice', maxWorkspaces: 1, state }) as Promise<AuditShard>
   const { shards } = await begin('one')
-  return { ports, published, findings, deps, begin, perform, sliceOfOne, shard: shards[0] as AuditShard }
+  return { ports, first, second, published, findings, deps, begin, perform, sliceOfOne, shard: shards[0] as AuditShard }
 }
 
 const slice = (change: object) => ({ AuditReads: SPENT_EACH, AuditProgress: 0, AuditRoundAge: 0, ...change })
@@ -83,31 +85,28 @@ describe('a slice', () => {
   })
 
   it('publishes what it could not read, and not add up', async () => {
-    const { ports, published, sliceOfOne, shard } = await setUp()
-    const unreadable = new UnreadableItemError('a number beyond 2^53')
-    const { list } = ports.reservations
-    vi.spyOn(ports.reservations, 'list').mockImplementation(async function* (workspaceId, ...rest) {
-      if (workspaceId === workspace(0)) throw unreadable
-      yield* list(workspaceId, ...rest)
-    })
+    const { ports, first, second, published, sliceOfOne, shard } = await setUp()
+    const spoil = (table: string, workspaceId: WorkspaceId, attribute: string) =>
+      ports.stored.change(
+        table,
+        ({ workspace_id }) => workspace_id?.S === workspaceId,
+        (item) => delete item[attribute],
+      )
+    await spoil(WORKSPACES_TABLE, first, 'version')
+    await spoil(DOCUMENTS_TABLE, second, 'size_bytes')
     const state = await sliceOfOne(shard)
     const finding = { AuditFindings: 1, kind: 'unreadable_item' }
     expect(published).toEqual([finding, slice({ AuditProgress: 25 })])
-    const { listItems } = ports.documents
-    vi.spyOn(ports.documents, 'listItems').mockImplementation(async function* (workspaceId, each, options) {
-      options?.onUnreadable?.(unreadable)
-      yield* listItems(workspaceId, each, options)
-    })
     await sliceOfOne({ ...state, counters: { ...state.counters, notAddedUp: 3 } })
     expect(ports.logged.at(-1)).toMatchObject({ notAddedUp: 4 })
   })
 
   it('says why it skipped a workspace', async () => {
-    const { findings, perform, shard } = await setUp()
+    const { findings, first, perform, shard } = await setUp()
     await perform({ task: 'skip', state: { ...shard, error: { Error: 'Sandbox.Timedout', Cause: 'killed' } } })
-    const finding = { kind: 'not_audited', workspaceId: workspace(0), message: 'Sandbox.Timedout: killed' }
+    const finding = { kind: 'not_audited', workspaceId: first, message: 'Sandbox.Timedout: killed' }
     expect(findings).toMatchObject([finding])
-    expect(findings.map(findingId)).toEqual(['not_audited ws_00 Sandbox.Timedout: killed'])
+    expect(findings.map(findingId)).toEqual([`not_audited ${first} Sandbox.Timedout: killed`])
   })
 
   it('is asked for by its state machine only', async () => {

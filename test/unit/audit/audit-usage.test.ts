@@ -1,67 +1,83 @@
 import { describe, expect, it } from 'vitest'
-import { auditSum, beginSum } from '../../../lib/audit/audit-usage.ts'
-import type { DocumentId } from '../../../lib/ids.ts'
+import { auditSum } from '../../../lib/audit/audit-usage.ts'
+import { beginDocument } from '../../../lib/ledger/begin-document.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
-import type { DeletedDocument } from '../../../lib/ledger/ports/document-records.ts'
-import { addUp, countMore, listenTo, passBy, readRows } from '../../support/add-up.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import { addUp, countMore, cut, listenTo, passBy, readItems } from '../../support/add-up.ts'
+import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
-import { newDocument } from '../../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const MOST_MS = 20 * 3_600_000
 const DRIFT = 7
 
-async function withDocument() {
+async function withDocument(as: Partial<WorkspaceDocument> = {}) {
   const ports = createPorts()
-  const { documentId } = await ports.addDocument()
-  const [workspace = {}] = ports.ledger.workspaces.values() as Iterable<{ version?: number; remainingBytes?: number }>
-  return { ports, documentId, workspace }
+  return { ports, document: await ports.addDocument(undefined, as) }
+}
+
+/** @returns brings the ledger of now back, as from a backup */
+const backUp = ({ stored }: Ports) => {
+  const [before] = stored.attributes(WORKSPACES_TABLE)
+  return () =>
+    stored.change(
+      WORKSPACES_TABLE,
+      () => true,
+      (item) => Object.assign(item, before),
+    )
 }
 
 it('a drift is corrected once, however often it is added up, whatever goes on', async () => {
   const { ports } = await withDocument()
-  countMore(ports, DRIFT)
+  await countMore(ports, DRIFT)
   const { audit, said } = listenTo(ports, true)
-  const sum = await beginSum(audit)
+  const sum = await cut(ports)
   await passBy(ports)
-  const whole = await readRows(ports, sum)
+  const whole = await readItems(ports, sum)
   for (let times = 0; times < 2; times++) await auditSum(whole, audit)
   expect([said, audit.counters.repaired]).toEqual([[DRIFT, DRIFT], 2])
   expect(await addUp(ports)).toEqual([])
 })
 
 describe('a document that takes the place of an expired one', () => {
-  const replace = async ({ deps, documents, begin, run }: Ports, documentId: DocumentId) => {
-    await deleteDocument({ workspaceId: WORKSPACE, documentId }, deps, signal)
-    const deleted = (await documents.findEvenDeleted(WORKSPACE, documentId, signal)) as DeletedDocument
-    const next = await run(['take', 'reserve', 'unmark', 'copy'], begin({ documentId, sizeBytes: 30 }))
-    expect(await documents.record(newDocument(next), signal, deleted)).toBe('recorded')
-    await run(['settle'], next)
+  /** Makes it anew, with other bytes, and has that expire, too. */
+  const replace = async ({ deps, documents, begin, clock, run }: Ports, { documentId }: WorkspaceDocument) => {
+    const next = begin({ documentId, sizeBytes: 30 })
+    expect(await beginDocument(next, deps, signal)).toBeUndefined()
+    const document = await run(['copy', 'take', 'record', 'unmark'], next, { expiresAt: new Date(clock.nowMs) })
+    expect(await documents.find(document, signal)).toMatchObject({ attemptId: next.attemptId })
   }
 
-  it.each([
-    ['once', 1, []],
-    ['twice, so that nobody knows what was there at the cut', 2, ['too_slow']],
-  ])('is added up, with what it replaced since the cut: %s', async (_, times, expected) => {
-    const { ports, documentId } = await withDocument()
+  it.each([1, 2])('is added up, with all that it replaced since the cut: %i', async (times) => {
+    const { ports, document } = await withDocument({ expiresAt: new Date(0) })
     const meanwhile = async () => {
-      for (let time = 0; time < times; time++) await replace(ports, documentId)
+      for (let time = 0; time < times; time++) await replace(ports, document)
     }
-    expect(await addUp(ports, meanwhile)).toEqual(expected)
-    // When nothing goes on, it does not matter, also not after a restore.
-    for (const workspace of ports.ledger.workspaces.values()) workspace.version = 0
-    countMore(ports, DRIFT)
+    expect(await addUp(ports, meanwhile)).toEqual([])
+    expect(ports.stored.items()).toHaveLength(1 + times)
+    await countMore(ports, DRIFT)
     expect(await addUp(ports)).toEqual([DRIFT])
+  })
+
+  it('is added up once when a slice has seen its tombstone, and another sees that beside it', async () => {
+    const { ports, document } = await withDocument({ expiresAt: new Date(0) })
+    const { audit, said } = listenTo(ports)
+    const sum = await cut(ports)
+    await deleteDocument(document, { ifExpiredByMs: ports.clock.nowMs }, ports.deps, signal)
+    const seen: string[] = []
+    const whole = await readItems(ports, sum, async ({ state, itemId }) => {
+      seen.push(`${state} ${itemId}`)
+      if (seen.length > 1) return
+      await replace(ports, document)
+    })
+    const { documentId, attemptId } = document
+    expect(seen).toEqual([`gone ${documentId}`, `gone ${documentId}/${attemptId}`])
+    await auditSum(whole, audit)
+    expect(said).toEqual([])
   })
 })
 
 describe('a workspace that does not add up', () => {
-  it('carries the reason from the cut to the end', async () => {
-    const ports = createPorts()
-    for (let n = 0; n <= 10_000; n++) await ports.reservations.reserve(ports.begin({ sizeBytes: 0 }), false, signal)
-    expect(await addUp(ports)).toEqual(['too_many_under_way'])
-  })
-
   it('does not trust tombstones that are nearly a day old', async () => {
     const { ports } = await withDocument()
     const addUpIn = (passedMs: number) => addUp(ports, () => passBy(ports).then(() => ports.pass(passedMs)))
@@ -69,32 +85,52 @@ describe('a workspace that does not add up', () => {
     expect(await addUpIn(MOST_MS + 1)).toEqual(['too_slow'])
   })
 
-  it.each<[string, (ports: Ports) => void, (ports: Ports) => unknown]>([
-    ['came', ({ ledger }) => void ledger.workspaces.delete(WORKSPACE), passBy],
-    ['went', () => {}, ({ ledger }) => void ledger.workspaces.delete(WORKSPACE)],
+  const lose = ({ stored }: Ports) => stored.removeAll(WORKSPACES_TABLE)
+  it.each<[string, (ports: Ports) => unknown, (ports: Ports) => Promise<unknown>]>([
+    ['came', lose, passBy],
+    ['went', () => {}, lose],
   ])('does not compare with a ledger that %s meanwhile', async (_, before, meanwhile) => {
     const { ports } = await withDocument()
-    before(ports)
-    expect(await addUp(ports, async () => meanwhile(ports))).toEqual(['ledger_replaced'])
+    await before(ports)
+    expect(await addUp(ports, () => meanwhile(ports))).toEqual(['ledger_replaced'])
   })
 
   it.each(['document', 'deletion'])('sees by a %s that the ledger was brought back from a backup', async (what) => {
-    const { ports, documentId, workspace } = await withDocument()
-    const { version, remainingBytes } = workspace
-    if (what === 'deletion') await deleteDocument({ workspaceId: WORKSPACE, documentId }, ports.deps, signal)
+    const { ports, document } = await withDocument()
+    const bringBack = backUp(ports)
+    await passBy(ports)
+    if (what === 'deletion') await ports.deleteDocument(document)
     else await ports.addDocument()
-    expect(await addUp(ports, async () => Object.assign(workspace, { version, remainingBytes }))).toEqual([
-      'ledger_replaced',
-    ])
+    const meanwhile = async () => {
+      await bringBack()
+      await passBy(ports)
+    }
+    expect(await addUp(ports, meanwhile)).toEqual(['ledger_replaced'])
   })
 
   it('compares with a ledger from a backup when nothing goes on', async () => {
-    const { ports, workspace } = await withDocument()
-    const { documentId } = await ports.addDocument()
+    const { ports } = await withDocument()
+    const bringBack = backUp(ports)
+    const document = await ports.addDocument()
     await ports.addDocument()
-    await deleteDocument({ workspaceId: WORKSPACE, documentId }, ports.deps, signal)
-    Object.assign(workspace, { version: 1, remainingBytes: 900 })
+    await ports.deleteDocument(document)
+    await bringBack()
     expect(await addUp(ports, undefined, true)).toEqual([-100])
     expect(await addUp(ports)).toEqual([])
   })
+
+  it('says so when items of it cannot be read', async () => {
+    const { ports } = await withDocument()
+    const { audit, said } = listenTo(ports)
+    await auditSum({ ...(await cut(ports)), isUnreadable: true }, audit)
+    expect(said).toEqual(['unreadable'])
+  })
+})
+
+it('bytes of documents without a ledger are a drift, whatever version they mention', async () => {
+  const ports = createPorts()
+  await ports.run(['begin', 'record'])
+  expect(ports.stored.ledgerOf(WORKSPACE)).toBeUndefined()
+  expect(await addUp(ports, undefined, true)).toEqual([-100])
+  expect(await addUp(ports)).toEqual([])
 })

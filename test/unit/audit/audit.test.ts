@@ -1,82 +1,21 @@
 import { describe, expect, it, vi } from 'vitest'
 import { audit } from '../../../lib/audit/audit.ts'
 import { type Finding, findingId } from '../../../lib/audit/findings.ts'
-import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
-import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
 import { countMore } from '../../support/add-up.ts'
-import { createPorts, LEASE_MS, type Ports, type Step, WORKSPACE } from '../../support/ports.ts'
-import { runAudit } from '../../support/unit/run-audit.ts'
+import { DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
+import { createPorts, ONE_DOCUMENT, type Ports, WORKSPACE } from '../../support/ports.ts'
+import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
 
 const { signal } = new AbortController()
 const HOUR_MS = 3_600_000
-const OVERDUE_MS = 600_000
-const STRANGER = 'documents/ws_1/README.md'
 
 async function withDocument() {
   const ports = createPorts()
   return { ports, document: await ports.addDocument() }
 }
 
-/** What is found, found again, repaired, and then gone. */
-async function expectMended(ports: Ports, ...expected: object[]) {
-  const found = (isRepaired: boolean) => expected.map((finding) => ({ workspaceId: WORKSPACE, isRepaired, ...finding }))
-  expect((await runAudit(ports)).findings).toMatchObject(found(false))
-  expect((await runAudit(ports, true)).findings).toMatchObject(found(true))
-  expect((await runAudit(ports)).findings).toEqual([])
-}
-
-describe('the audit, of what is long past its lease', () => {
-  it.each<{ steps: readonly Step[]; leftovers: string[] }>([
-    { steps: ['take'], leftovers: ['taking'] },
-    { steps: ['take', 'reserve'], leftovers: ['taking', 'promotion'] },
-    { steps: ['take', 'reserve', 'unmark'], leftovers: ['promotion'] },
-    { steps: ['claim', 'take'], leftovers: ['taking'] },
-    // What else there is holds no bytes.
-    { steps: ['take', 'late_copy'], leftovers: ['taking'] },
-  ])('finds and resolves it after $steps', async ({ steps, leftovers }) => {
-    const { ports } = await withDocument()
-    const { attemptId } = await ports.run(steps)
-    ports.pass(LEASE_MS + OVERDUE_MS)
-    const facts = { kind: 'old_leftover', attemptId, sizeBytes: 100, overdueMs: OVERDUE_MS }
-    await expectMended(ports, ...leftovers.map((leftover) => ({ ...facts, leftover })))
-  })
-
-  it('does not call repaired what it could not resolve', async () => {
-    const ports = createPorts()
-    await ports.run(['take'])
-    ports.pass(LEASE_MS + OVERDUE_MS)
-    vi.spyOn(ports.ledger, 'giveBack').mockRejectedValue(new Error('down'))
-    expect((await runAudit(ports, true)).findings).toMatchObject([{ kind: 'old_leftover', isRepaired: false }])
-  })
-
-  it('resolves what has no ledger only once it has made one', async () => {
-    const ports = createPorts()
-    await ports.run(['take', 'reserve', 'unmark'])
-    ports.ledger.workspaces.clear()
-    ports.pass(LEASE_MS + OVERDUE_MS)
-    const repaired = async () =>
-      (await runAudit(ports, true)).findings.map(({ kind, isRepaired }) => [kind, isRepaired])
-    expect((await repaired()).flat()).toEqual(['old_leftover', false, 'drift', true])
-    expect(await repaired()).toEqual([['old_leftover', true]])
-    expect(ports.state()).toMatchObject({ used: 0, markers: 0, reservations: 0 })
-  })
-})
-
 describe('the audit, of documents and objects', () => {
-  it('finds and removes objects that belong to no document, or to another attempt at it; strangers stay', async () => {
-    const { ports, document } = await withDocument()
-    const { objectKey } = await ports.run(['copy'])
-    const twins = ports.deps.objectKeys.documentObject({ ...document, attemptId: newAttemptId() })
-    ports.putObject({ objectKey: twins, sizeBytes: 100 })
-    const found = [objectKey, twins].toSorted().map((key) => ({ objectKey: key, sizeBytes: 100 }))
-    const kind = 'object_without_document'
-    expect(new Set((await runAudit(ports)).findings.map(findingId)).size).toBe(2)
-    await expectMended(ports, ...found.map((each) => ({ kind, ...each })))
-    ports.putObject({ objectKey: STRANGER, sizeBytes: 1 })
-    expect((await runAudit(ports, true)).findings).toMatchObject([{ kind, objectKey: STRANGER, isRepaired: false }])
-    expect([...ports.objects.documents.keys()].toSorted()).toEqual([STRANGER, document.objectKey].toSorted())
-  })
-
   it('finds documents that have lost their object; gives their bytes back only if it is told to', async () => {
     const { ports, document } = await withDocument()
     const { documentId, objectKey } = document
@@ -115,8 +54,11 @@ describe('the audit, of documents and objects', () => {
     expect([await find(true, { sha256 }), await find(true)]).toEqual([[], []])
     expect(describing).toHaveBeenCalledTimes(4)
     expect(await find(false, { sha256: 'ab' })).toEqual([])
-    const [[key] = []] = ports.documents.documents
-    ports.documents.documents.set(`${key}`, { ...document, sha256: undefined })
+    await ports.stored.change(
+      DOCUMENTS_TABLE,
+      () => true,
+      (item) => delete item.sha256,
+    )
     expect(await find(true, { sha256: 'ab' })).toEqual([])
     expect(describing).toHaveBeenCalledTimes(4)
   })
@@ -135,35 +77,43 @@ describe('the audit, of documents and objects', () => {
 
 it.each([-30, 40])('the audit finds and corrects a drift of %d bytes', async (drift) => {
   const { ports } = await withDocument()
-  countMore(ports, drift)
+  await countMore(ports, drift)
   await expectMended(ports, { kind: 'drift', usedBytes: 100 + drift, expectedBytes: 100 })
+  expect(ports.state()).toEqual(ONE_DOCUMENT)
 })
 
 describe('fixed: the audit, of what cannot be read', () => {
-  const UNREADABLE = new UnreadableItemError('a number beyond 2^53')
   const OTHER = 'ws_2' as WorkspaceId
-  const finding = { workspaceId: WORKSPACE, kind: 'unreadable_item', message: UNREADABLE.message, isRepaired: false }
   const drift = { workspaceId: OTHER, kind: 'drift', isRepaired: true }
+  const findingOf = (message: string) => ({
+    workspaceId: WORKSPACE,
+    kind: 'unreadable_item',
+    message,
+    isRepaired: false,
+  })
 
   /** Two workspaces, each with a drift that is to be found. */
   async function setUp() {
     const { ports } = await withDocument()
     await ports.addDocument(ports.begin({ workspaceId: OTHER }))
-    for (const workspaceId of [WORKSPACE, OTHER]) countMore(ports, 7, workspaceId)
+    for (const workspaceId of [WORKSPACE, OTHER]) await countMore(ports, 7, workspaceId)
     return ports
   }
 
-  it('reports a reservation, and corrects nothing in its workspace, but goes on with the others', async () => {
+  const spoil = ({ stored }: Ports, table: string, key: string, attribute: string) =>
+    stored.change(
+      table,
+      ({ workspace_id, document_id }) => (document_id ?? workspace_id)?.S === key,
+      (item) => delete item[attribute],
+    )
+
+  it('reports a ledger, and corrects nothing in its workspace, but goes on with the others', async () => {
     const ports = await setUp()
-    const { list } = ports.reservations
-    vi.spyOn(ports.reservations, 'list').mockImplementation((workspaceId, ...rest) => {
-      if (workspaceId === WORKSPACE) throw UNREADABLE
-      return list(workspaceId, ...rest)
-    })
+    await spoil(ports, WORKSPACES_TABLE, WORKSPACE, 'version')
     const { report, findings } = await runAudit(ports, true)
-    expect(findings).toMatchObject([finding, drift])
+    const message = `the item of workspace_id ${WORKSPACE} cannot be read: version is not a number`
+    expect(findings).toMatchObject([findingOf(message), drift])
     expect(report).toMatchObject({ workspaces: 2, findings: 2, repaired: 1 })
-    expect(ports.state()).toMatchObject({ used: 107 })
   })
 
   it('reports a document, compares the others with their objects, and corrects nothing', async () => {
@@ -171,22 +121,39 @@ describe('fixed: the audit, of what cannot be read', () => {
     const bad = await ports.addDocument()
     const lost = await ports.addDocument()
     ports.objects.documents.delete(lost.objectKey)
-    const { listItems, find } = ports.documents
-    vi.spyOn(ports.documents, 'listItems').mockImplementation(async function* (workspaceId, listSignal, options) {
-      for await (const each of listItems(workspaceId, listSignal)) {
-        if (each.documentId !== bad.documentId) yield each
-        else options?.onUnreadable?.(UNREADABLE)
-      }
-    })
-    vi.spyOn(ports.documents, 'findEvenDeleted').mockImplementation(async (workspaceId, documentId, findSignal) => {
-      if (documentId === bad.documentId) throw UNREADABLE
-      return find(workspaceId, documentId, findSignal)
-    })
+    await spoil(ports, DOCUMENTS_TABLE, bad.documentId, 'size_bytes')
     const { findings, notAddedUp } = await runAudit(ports, true)
-    expect(findings).toMatchObject([finding, { kind: 'document_without_object', documentId: lost.documentId }, drift])
+    const message = `the item of workspace_id ${WORKSPACE}, document_id ${bad.documentId} cannot be read: size_bytes is not a number`
+    expect(findings).toHaveLength(3)
+    const without = { kind: 'document_without_object', documentId: lost.documentId, isRepaired: true }
+    for (const each of [findingOf(message), without, drift]) {
+      expect(findings).toContainEqual(expect.objectContaining(each))
+    }
     expect(notAddedUp).toEqual([{ workspaceId: WORKSPACE, reason: 'unreadable' }])
     // Its object is not mistaken for one without a document.
     expect(ports.objects.documents.has(bad.objectKey)).toBe(true)
-    expect(ports.state()).toMatchObject({ used: 207 })
+    expect(ports.stored.ledgerOf(WORKSPACE)).toMatchObject({ usedBytes: 207 })
   })
+})
+
+it('the audit of one workspace looks at that one only; findings have ids of their own', async () => {
+  const ports = createPorts()
+  const other = 'ws_2' as WorkspaceId
+  for (const workspaceId of [WORKSPACE, other]) {
+    const { objectKey } = await ports.addDocument(ports.begin({ workspaceId }))
+    ports.objects.documents.delete(objectKey)
+    ports.objects.uploads.push({ objectKey, startedAtMs: 0 })
+  }
+  const findings: Finding[] = []
+  const onFinding = (finding: Finding) => void findings.push(finding)
+  const options = { repair: false, deleteLostDocuments: false, onFinding }
+  const report = await audit({ ...options, workspaceId: other }, ports.deps, signal)
+  expect(report).toMatchObject({ workspaces: 1, documents: 1 })
+  const [lost, upload] = findings.splice(0)
+  expect([lost?.workspaceId, upload?.workspaceId]).toEqual([other, other])
+  await audit(options, ports.deps, signal)
+  expect(findings).toHaveLength(4)
+  expect(new Set(findings.map(findingId)).size).toBe(4)
+  const [key] = ports.objects.uploads.flatMap(({ objectKey }) => (objectKey.includes(other) ? objectKey : []))
+  expect(findings.map(findingId)).toContain(`document_without_object ${other} ${key}`)
 })

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { deleteWorkspace } from '../../../infra/cli/commands/delete-workspace.ts'
 import { getDocument } from '../../../infra/cli/commands/get-document.ts'
 import { rotateKey } from '../../../infra/cli/commands/new-key.ts'
 import { useLocalService } from '../../../infra/cli/connect.ts'
@@ -79,25 +78,4 @@ it('documents get is done when whoever reads the content has read enough', async
   const terminal = { stdout: closedPipe() }
   const session = { output: { progress() {} }, signal, terminal, stores: async () => stores } as never
   await getDocument(session, workspaceId, document.documentId, { output: '-' })
-})
-
-it('keeps a workspace in which a document of no bytes was recorded meanwhile: nothing counts it', async () => {
-  const listings = [[], [{ document: newDocument(newAttempt({ workspaceId, sizeBytes: 0 })) }]]
-  const removed: string[] = []
-  const stores = {
-    apiKeys: { list: async function* () {} },
-    documents: {
-      async *listItems() {
-        yield* listings.shift() ?? []
-      },
-    },
-    reservations: { list: async function* () {} },
-    workspaces: { read: async () => ({ version: 7 }) },
-    workspaceRemoval: { remove: async (id: string) => removed.push(id) > 0 },
-  }
-  const output = { done() {}, progress() {} }
-  const session = { output, place: 'a test', signal, stores: async () => stores } as never
-  const deleting = deleteWorkspace(session, workspaceId, { empty: true, erase: false, yes: true })
-  await expect(deleting).rejects.toMatchObject({ reason: 'workspace_busy' })
-  expect(removed).toEqual([])
 })

@@ -22,7 +22,7 @@ function prepare(pages: object[], { read = async () => undefined as unknown, del
       sandbox: '{container_id}/{workspace_id}/{path}',
     },
   }
-  const stores = { config, s3: client, now: Date.now, workspaces: { read } }
+  const stores = { config, s3: client, now: Date.now, ledger: { read } }
   const output = { done: vi.fn(), progress() {} }
   const session = { output, signal }
   const inputs = (name: string) => sent.filter((each) => each.name === `${name}Command`).map(({ input }) => input)

@@ -1,9 +1,8 @@
-import { expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { expireExisting } from '../../../infra/cli/commands/documents-commands.ts'
-import type { WorkspaceDocument } from '../../../lib/ledger/ports/document-records.ts'
-import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
-import { createPorts } from '../../support/ports.ts'
-import { newAttempt, newDocument } from '../../support/stores/ledger-values.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import { DOCUMENTS_TABLE } from '../../support/dynamodb/memory-tables.ts'
+import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
 
 const { signal } = new AbortController()
 const HOUR_MS = 3_600_000
@@ -11,35 +10,41 @@ const HOUR_MS = 3_600_000
 const NOW_MS = 1_800_000_000_000
 const RULE = { expireAfterSeconds: 2 * 3600, expireAtMostSeconds: 3 * 3600 }
 
+afterEach(() => vi.useRealTimers())
+
 /** Documents that expire so many hours from now; undefined: never. @param meanwhile what happens once all are read */
-async function expire(hours: (number | undefined)[], meanwhile: (each: WorkspaceDocument[]) => unknown = () => {}) {
+async function expire(
+  hours: (number | undefined)[],
+  meanwhile: (each: WorkspaceDocument[], ports: Ports) => unknown = () => {},
+) {
   vi.setSystemTime(NOW_MS)
-  const clock = { nowMs: NOW_MS }
-  const { deps } = createPorts({ clock })
-  const all = hours.map((hour): WorkspaceDocument => {
-    const expiresAt = hour === undefined ? {} : { expiresAt: new Date(NOW_MS + hour * HOUR_MS) }
-    return { ...newDocument(newAttempt()), ...expiresAt }
-  })
-  for (const each of all) await deps.documents.record(each, signal)
-  const documents = {
-    async *list(_: string, __: AbortSignal, onUnreadable: (error: Error) => void) {
-      await meanwhile(all)
-      onUnreadable(new UnreadableItemError('an item'))
-      yield* all
+  const ports = createPorts({ clock: { nowMs: NOW_MS } })
+  const all: WorkspaceDocument[] = []
+  for (const hour of hours) {
+    const expiresAt = hour === undefined ? undefined : new Date(NOW_MS + hour * HOUR_MS)
+    all.push(await ports.addDocument(undefined, { expiresAt }))
+  }
+  await ports.stored.put(DOCUMENTS_TABLE, { workspace_id: WORKSPACE, document_id: 'unreadable' })
+  const documents: Ports['documents'] = {
+    ...ports.documents,
+    async *list(...args) {
+      const items = await Array.fromAsync(ports.documents.list(...args))
+      await meanwhile(all, ports)
+      yield* items
     },
   }
   const run = async (rule: object) => {
     const output = { progress() {}, done: vi.fn() }
-    const session = { output, signal, stores: async () => ({ documents, expiries: deps.expiries }) } as never
-    const code = await expireExisting(session, all[0]?.workspaceId as never, rule)
+    const session = { output, signal, stores: async () => ({ documents }) } as never
+    const code = await expireExisting(session, WORKSPACE, rule)
     return { code, ...output.done.mock.lastCall?.[1] }
   }
   const hoursLeft = async () => {
-    const found = await Promise.all(all.map((each) => deps.documents.find(each.workspaceId, each.documentId, signal)))
+    const found = await Promise.all(all.map((each) => ports.documents.find(each, signal)))
     const left = (expiresAt: Date | undefined) => expiresAt && (expiresAt.getTime() - NOW_MS) / HOUR_MS
-    return found.map((each) => (each ? left(each.expiresAt) : 'gone'))
+    return found.map((each) => (each?.state === 'ready' ? left(each.expiresAt) : each?.state))
   }
-  return { deps, run, hoursLeft, all }
+  return { run, hoursLeft }
 }
 
 it('gives those without an expiry the default, counted from now, and cuts what is kept too long; others stay', async () => {
@@ -59,15 +64,20 @@ it.each([
 })
 
 it('leaves what somebody else has changed or deleted since it was read', async () => {
-  const { run, hoursLeft, deps } = await expire(
+  const { run, hoursLeft } = await expire(
     [undefined, undefined, 100, 100],
-    async ([kept, deleted, longer, never]) => {
-      if (!(kept && deleted && longer && never)) throw new Error('four documents are needed')
+    async (all, { documents, deleteDocument }) => {
+      const [kept, deleted, longer, never] = all as [
+        WorkspaceDocument,
+        WorkspaceDocument,
+        WorkspaceDocument,
+        WorkspaceDocument,
+      ]
       const in50 = new Date(NOW_MS + 50 * HOUR_MS)
-      await deps.expiries.setExpiry(kept, in50, signal)
-      await deps.documents.delete(deleted, signal)
-      await deps.expiries.setExpiry(longer, in50, signal)
-      await deps.expiries.setExpiry(never, undefined, signal)
+      await documents.setExpiry(kept, in50, signal)
+      await deleteDocument(deleted)
+      await documents.setExpiry(longer, in50, signal)
+      await documents.setExpiry(never, undefined, signal)
     },
   )
   expect(await run(RULE)).toMatchObject({ documents: 4, changed: 0 })

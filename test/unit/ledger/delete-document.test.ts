@@ -1,27 +1,48 @@
-import { describe, expect, it } from 'vitest'
-import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
-import { createPorts, NOTHING, ONE_DOCUMENT, type Ports } from '../../support/ports.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ServiceError } from '../../../lib/errors.ts'
+import { createPorts, LEASE_MS, NOTHING, WORKSPACE } from '../../support/ports.ts'
+import { replaceWaits } from '../../support/virtual-waits.ts'
 
-const { signal } = new AbortController()
-const remove = ({ deps }: Ports, one: Parameters<typeof deleteDocument>[0]) => deleteDocument(one, deps, signal)
+replaceWaits()
+afterEach(() => vi.restoreAllMocks())
 
-describe('deleteDocument', () => {
-  it('takes record, object and bytes away, tells what it was, and can be repeated', async () => {
+const LOST = new ServiceError('service_unavailable', { isUnanswered: true })
+
+describe('a deletion marks the bytes that it is about to give back', () => {
+  it('again under a fresh id when a try failed, though it was applied, each with a lease of its own; up to three times', async () => {
     const ports = createPorts()
-    await ports.addDocument()
     const document = await ports.addDocument()
-    expect(await remove(ports, document)).toEqual({ document, usage: { quotaBytes: 1000, usedBytes: 100 } })
-    expect(ports.state()).toEqual(ONE_DOCUMENT)
-    expect(await remove(ports, document)).toBeUndefined()
-    expect(ports.state()).toEqual(ONE_DOCUMENT)
+    const mark = ports.ledger.mark
+    const marking = vi.spyOn(ports.ledger, 'mark').mockImplementation(async (...args) => {
+      await mark(...args)
+      ports.pass(1000)
+      throw LOST
+    })
+    const { nowMs } = ports.clock
+    await expect(ports.deleteDocument(document)).rejects.toBe(LOST)
+    const leases = ports.stored.ledgerOf(WORKSPACE)?.releases.map(({ leaseEndsAtMs }) => leaseEndsAtMs)
+    expect(leases?.toSorted()).toEqual([0, 1000, 2000].map((passedMs) => nowMs + passedMs + LEASE_MS))
+    expect(ports.state()).toMatchObject({ used: 100, markers: 3, documents: 0 })
+    expect(marking).toHaveBeenCalledTimes(3)
+    marking.mockRestore()
+    await ports.resolveAll()
+    // Markers to which nothing was handed over give nothing back.
+    expect(ports.state()).toEqual({ ...NOTHING, markers: 3 })
   })
 
-  it('leaves the reservation of a twin alone that came too late', async () => {
+  it('once only when it failed as nobody foresaw', async () => {
     const ports = createPorts()
     const document = await ports.addDocument()
-    const twin = await ports.run(['take', 'reserve', 'unmark'], ports.begin({ documentId: document.documentId }))
-    await remove(ports, document)
-    expect(ports.state()).toEqual({ ...NOTHING, used: 100, reservations: 1 })
-    expect(await ports.reservations.find(twin, signal)).toMatchObject({ attemptId: twin.attemptId })
+    const mark = vi.spyOn(ports.ledger, 'mark').mockRejectedValue(new Error('AccessDenied'))
+    await expect(ports.deleteDocument(document)).rejects.toThrow('AccessDenied')
+    expect(mark).toHaveBeenCalledTimes(1)
+  })
+
+  it('with a second’s patience for a crowded ledger', async () => {
+    const ports = createPorts()
+    const mark = vi.spyOn(ports.ledger, 'mark').mockResolvedValue('crowded')
+    const refusal = { reason: 'too_many_deletions', status: 503, retryAfterSeconds: 1 }
+    await expect(ports.deleteDocument(await ports.addDocument())).rejects.toMatchObject(refusal)
+    expect(mark.mock.calls.map(([, , ms]) => ms)).toEqual([1000])
   })
 })

@@ -1,150 +1,128 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { WorkspaceId } from '../../../lib/ids.ts'
+import { dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
-import { createPorts, LEASE_MS, NOTHING, type Ports } from '../../support/ports.ts'
-import { dieIn, IDLE, nth, resolve } from '../../support/unit/resolver-runs.ts'
+import { createPorts, LEASE_MS, NOTHING } from '../../support/ports.ts'
+import {
+  addExpired,
+  IDLE,
+  idsOf,
+  nth,
+  resolve,
+  times,
+  turns,
+  whenDeleted,
+  whenRead,
+} from '../../support/unit/resolver-runs.ts'
+
+const NOT_DELETED = 'expired document not deleted, left to a later run'
 
 afterEach(() => vi.restoreAllMocks())
 
-/** The ledger of one workspace cannot be read. */
-function spoil({ ledger }: Ports, spoilt: WorkspaceId) {
-  const read = ledger.read.bind(ledger)
-  return vi.spyOn(ledger, 'read').mockImplementation(async (workspaceId, readSignal) => {
-    if (workspaceId === spoilt) throw new UnreadableItemError('a number beyond 2^53')
-    return read(workspaceId, readSignal)
-  })
-}
-
-describe('resolveDueWorkspaces, in trouble', () => {
-  it('fixed: reports a workspace it cannot read, passes it by, and leaves it alone for a while', async () => {
-    const ports = createPorts()
-    for (const n of [1, 2, 3]) await dieIn(ports, n)
-    ports.pass()
-    const reading = spoil(ports, nth(1))
-    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 3, gaveBack: 2, unreadable: 1 })
-    for (const n of [2, 3]) expect(ports.state(nth(n))).toEqual(NOTHING)
-    expect(ports.logged).toContainEqual(expect.objectContaining({ level: 'error', workspace_id: nth(1) }))
-    ports.pass(10 * 60_000 - 1)
-    expect(await resolve(ports)).toMatchObject({ unreadable: 0 })
-    ports.pass(1)
-    expect(await resolve(ports)).toMatchObject({ unreadable: 1 })
-    reading.mockRestore()
-    ports.pass(10 * 60_000)
-    await resolve(ports)
-    expect(ports.state(nth(1))).toEqual(NOTHING)
-  })
-
-  it('says in the log what it left to a later run', async () => {
-    const ports = createPorts()
-    await dieIn(ports, 1)
-    ports.pass()
-    const down = new Error('down')
-    vi.spyOn(ports.ledger, 'read').mockRejectedValue(down)
-    await resolve(ports)
-    const left = { level: 'error', message: 'workspace not resolved, left to a later run' }
-    expect(ports.logged).toContainEqual({ ...left, workspace_id: nth(1), error: down })
-  })
-
-  it('ends without a word when it is stopped, and what it had begun stays due', async () => {
-    const ports = createPorts()
-    await dieIn(ports, 1)
-    ports.pass()
-    const stopped = new AbortController()
-    vi.spyOn(ports.ledger, 'read').mockImplementation(async () => {
-      stopped.abort()
-      throw new Error('aborted')
+describe('resolveDueItems, in trouble', () => {
+  it('leaves what cannot be read to later runs, and does all others of the workspace', async () => {
+    const ports = createPorts({ defaultQuotaBytes: 10_000 })
+    const unreadable = idsOf((await addExpired(ports, times(35, 1))).slice(0, 30))
+    const error = new UnreadableItemError('no size')
+    whenRead(ports, ({ itemId }) => {
+      if (unreadable.includes(itemId as never)) throw error
     })
-    const report = await resolve(ports, undefined, stopped.signal)
-    expect(report).toEqual({ ...IDLE, isComplete: false })
-    expect(ports.logged).toEqual([])
-    expect(ports.ledger.workspaces.get(nth(1))?.checkDueAtMs).toBeDefined()
-  })
-
-  describe('what fails again and again', () => {
-    /** All takings back fail in one workspace. */
-    const poison = (ports: Ports, workspaceId: WorkspaceId) => {
-      const fence = ports.documents.fence.bind(ports.documents)
-      vi.spyOn(ports.documents, 'fence').mockImplementation(async (attempt, fenceSignal) => {
-        if (attempt.workspaceId === workspaceId) throw new Error('poisoned')
-        return fence(attempt, fenceSignal)
+    for (const resolved of [5, 0]) {
+      expect(await resolve('expiry', ports)).toEqual({
+        ...IDLE,
+        resolved,
+        gaveBack: resolved,
+        failed: 30,
+        oldestMs: 34,
       })
     }
-
-    it('is retried ever later, up to ten minutes, and holds up no other', async () => {
-      const ports = createPorts()
-      await dieIn(ports, 1)
-      poison(ports, nth(1))
-      ports.pass()
-      const runs: number[] = []
-      for (let minute = 0; minute < 180; minute++) {
-        await dieIn(ports, 2)
-        const { failed } = await resolve(ports)
-        if (failed > 0) runs.push(minute)
-        ports.pass(60_000)
-      }
-      const gaps = runs.slice(1).map((minute, index) => minute - (runs[index] ?? 0))
-      expect(gaps.slice(0, 4)).toEqual([1, 1, 1, 1])
-      expect(gaps.toSorted((one, other) => one - other)).toEqual(gaps)
-      expect(gaps.at(-1)).toBe(10)
-      ports.pass()
-      await resolve(ports)
-      expect(ports.state(nth(2))).toEqual(NOTHING)
-      expect(ports.state(nth(1))).toMatchObject({ used: 100 })
-      vi.restoreAllMocks()
-      ports.pass(10 * 60_000)
-      expect(await resolve(ports)).toMatchObject({ failed: 0 })
-      expect(ports.state(nth(1))).toEqual(NOTHING)
-    })
-
-    it('is passed by where it cannot even be put off', async () => {
-      const ports = createPorts()
-      for (const n of [1, 2, 3]) await dieIn(ports, n)
-      ports.pass()
-      spoil(ports, nth(1))
-      const reschedule = ports.ledger.reschedule.bind(ports.ledger)
-      vi.spyOn(ports.ledger, 'reschedule').mockImplementation(async (workspaceId, ...args) => {
-        if (workspaceId === nth(1)) throw new Error('down')
-        return reschedule(workspaceId, ...args)
-      })
-      expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 3, gaveBack: 2, unreadable: 1 })
-      const left = { level: 'error', message: 'workspace not postponed', workspace_id: nth(1) }
-      expect(ports.logged).toContainEqual(expect.objectContaining(left))
-    })
-  })
-})
-
-describe('two runs of the resolver at once', () => {
-  it('leave a workspace to the one that keeps it until that is certainly over', async () => {
-    const ports = createPorts()
-    await dieIn(ports, 1)
-    ports.pass()
-    const endsAtMs = ports.clock.nowMs + 55_000
-    const dying = vi.spyOn(ports.documents, 'fence').mockImplementation(() => new Promise(() => {}))
-    const killed = resolve(ports, { maxResolutions: 100, endsAtMs })
-    await vi.waitFor(() => expect(dying).toHaveBeenCalled())
-    dying.mockRestore()
-    ports.pass(54_999)
-    expect(await resolve(ports)).toEqual(IDLE)
-    ports.pass(1)
-    expect(await resolve(ports)).toEqual({ ...IDLE, workspaces: 1, gaveBack: 1, oldestMs: 55_000 })
-    expect(ports.state(nth(1))).toEqual(NOTHING)
-    expect(await Promise.race([killed, 'never ends'])).toBe('never ends')
+    const fields = { workspace_id: nth(1), item_id: unreadable[0], error }
+    expect(ports.logged).toContainEqual({ level: 'error', message: NOT_DELETED, ...fields })
   })
 
-  it('the next one resolves what ended while the one before was at work', async () => {
-    const ports = createPorts()
-    await dieIn(ports, 1)
-    ports.pass(50)
-    await dieIn(ports, 1)
-    ports.pass(LEASE_MS - 50)
-    const fence = ports.documents.fence.bind(ports.documents)
-    vi.spyOn(ports.documents, 'fence').mockImplementation(async (...args) => {
-      ports.pass(100)
-      return fence(...args)
+  it('leaves a workspace in which much fails to a later run', async () => {
+    const ports = createPorts({ defaultQuotaBytes: 10_000 })
+    await addExpired(ports, [...times(60, 1), 4, 4])
+    whenDeleted(ports, ({ workspaceId }) => {
+      if (workspaceId === nth(1)) throw new Error('down')
     })
-    expect(await resolve(ports)).toMatchObject({ gaveBack: 1 })
-    ports.pass(60_000)
-    expect(await resolve(ports)).toMatchObject({ gaveBack: 1 })
+    const report = await resolve('expiry', ports)
+    expect(report).toMatchObject({ resolved: 2, oldestMs: 61 })
+    expect([report.failed >= 20, report.failed < 28]).toEqual([true, true])
+    vi.restoreAllMocks()
+    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, resolved: 60, gaveBack: 60 })
+  })
+
+  it('leaves to a later run what a dead process left, says so, and goes on with it then', async () => {
+    const ports = createPorts()
+    const { documentId, workspaceId } = await ports.run(['begin', 'copy', 'take'])
+    ports.pass(LEASE_MS + 1000)
+    const error = new Error('down')
+    vi.spyOn(ports.documents, 'putStray').mockRejectedValueOnce(error)
+    expect(await resolve('work', ports)).toEqual({ ...IDLE, failed: 1, oldestMs: 1000 })
+    const message = 'leftover not resolved, left to a later run'
+    expect(ports.logged).toEqual([{ level: 'error', message, workspace_id: workspaceId, item_id: documentId, error }])
+    expect(await resolve('work', ports)).toEqual({ ...IDLE, resolved: 1 })
+    await ports.resolveAll()
+    expect(ports.state()).toEqual(NOTHING)
+  })
+
+  it('gives the bytes back although S3 is away, and goes on with the deletion in a later run', async () => {
+    const ports = createPorts()
+    await addExpired(ports, [1])
+    vi.spyOn(ports.objects, 'discard').mockRejectedValueOnce(new Error('S3 is down'))
+    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, failed: 1 })
+    expect(ports.state(nth(1))).toEqual({ ...NOTHING, unfinished: 1, objects: 1 })
+    // It is due already, as it had expired.
+    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, resolved: 1 })
     expect(ports.state(nth(1))).toEqual(NOTHING)
+  })
+
+  it('gives up one that hangs, and does the others meanwhile', async () => {
+    const ports = createPorts()
+    const [hanging] = (await addExpired(ports, [1, 1, 4])) as [WorkspaceDocument]
+    whenDeleted(ports, async ({ documentId }, deleteSignal) => {
+      if (documentId !== hanging.documentId) return
+      await new Promise((_, reject) => deleteSignal.addEventListener('abort', () => reject(deleteSignal.reason)))
+    })
+    const report = { ...IDLE, resolved: 2, gaveBack: 2, failed: 1, oldestMs: 2 }
+    expect(await resolve('expiry', ports, { timeoutEachMs: 50 })).toEqual(report)
+  })
+
+  it('ends when its time is over, without a word, and tells how long the oldest is due that is left', async () => {
+    const ports = createPorts({ defaultQuotaBytes: 100_000 })
+    await addExpired(ports, [...times(10, 1), ...times(10, 4), ...times(80, 5)])
+    const controller = new AbortController()
+    let begun = 0
+    whenDeleted(ports, async (_, deleteSignal) => {
+      if (++begun === 30) controller.abort()
+      deleteSignal.throwIfAborted()
+      await turns(1)
+    })
+    const { oldestMs, ...report } = await resolve('expiry', ports, { signal: controller.signal })
+    expect(report).toMatchObject({ failed: 0, unlisted: 0 })
+    expect([report.resolved > 0, report.resolved < 30]).toEqual([true, true])
+    expect(ports.logged).toEqual([])
+    const left = ports.stored.documents().map(({ expiresAt }) => expiresAt?.getTime() ?? 0)
+    expect(oldestMs).toBe(ports.clock.nowMs - Math.min(...left))
+    vi.restoreAllMocks()
+    expect(await resolve('expiry', ports)).toMatchObject({ resolved: 100 - report.resolved, oldestMs: 0 })
+  })
+
+  it('says so when due work cannot be listed, does what it had listed, and that of the other shards', async () => {
+    const ports = createPorts()
+    const [, other] = (await addExpired(ports, [1, 2])) as [WorkspaceDocument, WorkspaceDocument]
+    const shard = Number(dueShardOf('expiry', nth(1)).split(' ')[1])
+    expect(dueShardOf('expiry', nth(2))).not.toBe(`expiry ${shard}`)
+    const error = new Error('the index is being built')
+    const list = ports.deps.dueWork.listDue
+    vi.spyOn(ports.deps.dueWork, 'listDue').mockImplementation(async function* (due, listSignal) {
+      yield* list(due, listSignal)
+      if (due.shard === shard) throw error
+    })
+    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, resolved: 2, gaveBack: 2, unlisted: 1 })
+    const message = 'due work not listed, left to a later run'
+    expect(ports.logged).toContainEqual({ level: 'error', message, kind: 'expiry', shard, error })
+    expect(ports.state(other.workspaceId)).toEqual(NOTHING)
   })
 })

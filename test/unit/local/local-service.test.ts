@@ -120,19 +120,20 @@ describe('the log of the service', () => {
     const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line) })
     const found = (message: string, fields: object) => `${JSON.stringify({ message, ...fields })}\n`
     log.fromFunctions('Starting Offline\n')
-    const deletion = found('leftover resolved', { what: 'deletion', resolution: 'gaveBack' })
+    const deletion = found('leftover resolved', { what: 'deleting' })
     // A line may come in pieces.
     log.fromFunctions(deletion.slice(0, 20))
     log.fromFunctions(deletion.slice(20))
-    log.fromFunctions(found('leftover resolved', { what: 'late_copy', resolution: 'ended' }))
-    log.fromFunctions(found('leftover not resolved, left to a later run', { what: 'claim' }))
-    log.fromFunctions(found('reservations looked through', { ended: 1, gaveBack: 1, failed: 1 }))
+    for (const what of ['pending', 'stray']) log.fromFunctions(found('leftover resolved', { what }))
+    log.fromFunctions(found('leftover not resolved, left to a later run', { item_id: 'x' }))
+    log.fromFunctions(found('due work looked through', { leftovers: { resolved: 3, failed: 1 } }))
     log.request({ method: 'POST', path: '/v1/\u001b[2J\u202ex', status: 200, durationMs: 12.3, reason: undefined })
     log.request({ method: 'POST', path: '/v1/x', status: 500, durationMs: 1, reason: 'internal_error' })
     expect(printed.map((line) => line.slice(10).replace(log.file, 'FILE'))).toEqual([
-      'resolver: deletion of a dead process, bytes given back',
-      'resolver: late copy of a dead process, ended',
-      'resolver: claim of a dead process, left to a later run',
+      'resolver: a deletion of a dead process, finished',
+      'resolver: a promotion of a dead process, undone',
+      'resolver: what an undone promotion may have had on its way, gone',
+      'resolver: something that a dead process left, not resolved yet',
       'POST  /v1/\\u{202e}x  200  12 ms',
       'POST  /v1/x  500  1 ms  internal_error  (more in FILE)',
     ])
@@ -140,7 +141,7 @@ describe('the log of the service', () => {
     await sleep(50)
     const kept = await readFile(log.file, 'utf8')
     expect(kept).toContain('Starting Offline\n')
-    expect(kept).toContain('"reservations looked through"')
+    expect(kept).toContain('"due work looked through"')
   })
 })
 

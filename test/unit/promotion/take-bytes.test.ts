@@ -1,28 +1,38 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { MAX_TAKINGS } from '../../../lib/aws/dynamodb/ledger.ts'
 import { ServiceError } from '../../../lib/errors.ts'
+import { createRoom } from '../../../lib/promotion/room.ts'
 import { takeBytes } from '../../../lib/promotion/take-bytes.ts'
 import { createPorts, WORKSPACE } from '../../support/ports.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
 
+skipWaits()
 afterEach(() => vi.restoreAllMocks())
 
 function setUp() {
   const world = { random: 0.999 }
-  const ports = createPorts({ maxTakings: 2, random: () => world.random })
+  const ports = createPorts({ random: () => world.random })
   const tries = vi.spyOn(ports.ledger, 'take')
   const notes = vi.spyOn(ports.deps.admission, 'count')
-  const take = (sizeBytes = 100) => takeBytes(ports.begin({ sizeBytes }), ports.request(), ports.deps)
+  const request = ports.request()
+  const room = createRoom(WORKSPACE, request, ports.deps)
+  const take = (sizeBytes = 100) => takeBytes(ports.begin({ sizeBytes }), { ...request, room }, ports.deps)
   /** Makes the workspace look as if so many had been accepted and refused lately. */
   const heat = (accepted: number, refused: number) => {
     for (let i = 0; i < accepted + refused; i++) ports.deps.admission.count(WORKSPACE, i < accepted)
     notes.mockClear()
   }
-  return { world, ports, tries, notes, take, heat, patience: () => tries.mock.calls.map(([, , ms]) => ms) }
+  return { world, ports, room, tries, notes, take, heat, patience: () => tries.mock.calls.map(([, , ms]) => ms) }
 }
 
 describe('takeBytes', () => {
-  it('takes them where there is room, with patience, and tells the usage', async () => {
-    const { take, notes, patience } = setUp()
-    expect(await take()).toMatchObject({ usage: { quotaBytes: 1000, usedBytes: 100 }, countedFrom: 1 })
+  it('takes them where there is room, with patience, and tells the ledger that counts them, which the request then knows', async () => {
+    const { ports, take, room, notes, patience } = setUp()
+    const ledger = await take()
+    expect(ledger).toMatchObject({ quotaBytes: 1000, usedBytes: 100, takings: [{ sizeBytes: 100 }] })
+    const read = vi.spyOn(ports.ledger, 'read')
+    expect(await room.ledger()).toBe(ledger)
+    expect(read).not.toHaveBeenCalled()
     expect(patience()).toEqual([6000])
     expect(notes.mock.calls).toEqual([[WORKSPACE, true]])
   })
@@ -40,10 +50,11 @@ describe('takeBytes', () => {
 
   it('refuses what a crowded ledger did not take: 429', async () => {
     const { ports, take, notes } = setUp()
-    for (let i = 0; i < 2; i++) await ports.run(['take'])
+    for (let i = 0; i < MAX_TAKINGS; i++) await ports.run(['take'], ports.begin({ sizeBytes: 1 }))
+    notes.mockClear()
     expect(await take()).toMatchObject({ reason: 'too_many_promotions', status: 429 })
     expect(notes.mock.calls).toEqual([[WORKSPACE, false]])
-    expect(ports.state()).toMatchObject({ used: 200, markers: 2 })
+    expect(ports.state()).toMatchObject({ used: MAX_TAKINGS, markers: MAX_TAKINGS })
   })
 
   it('tries once while the workspace is hot', async () => {

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
+import {
+  ALL_STEPS,
+  createPorts,
+  LATE_COPY_MS,
+  LEASE_MS,
+  ONE_DOCUMENT,
+  type Step,
+  WORKSPACE,
+} from '../../support/ports.ts'
+import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
+
+/** Until then a leftover is the resolver's. */
+const OVERDUE_MS = 600_000
+const RECORDED = ALL_STEPS.slice(0, 4)
+
+afterEach(() => vi.restoreAllMocks())
+
+/** A document, and what another attempt leaves beside it. */
+async function withLeftover(steps: readonly Step[]) {
+  const ports = createPorts()
+  await ports.addDocument()
+  const one = await ports.run(steps)
+  return { ports, one }
+}
+
+describe('the audit, of what is under way', () => {
+  const ORDERS: (readonly Step[])[] = [
+    ALL_STEPS,
+    ['begin', 'copy', 'take', 'stray', 'fence'],
+    ['stray', 'copy', 'take'],
+    [...ALL_STEPS, 'delete', 'mark'],
+    [...RECORDED, 'delete', 'mark'],
+  ]
+  it.each(ORDERS.flatMap((order) => order.map((_, last) => ({ steps: order.slice(0, last + 1) }))))(
+    'takes nothing for a finding after $steps',
+    async ({ steps }) => {
+      const { ports } = await withLeftover(steps)
+      const before = ports.state()
+      ports.pass(LEASE_MS + OVERDUE_MS - 1)
+      expect((await runAudit(ports, true)).findings).toEqual([])
+      expect(ports.state()).toEqual(before)
+    },
+  )
+})
+
+describe('the audit, of what nobody has gone on with', () => {
+  it.each<[readonly Step[], string, object, number]>([
+    [['take'], 'taking', { sizeBytes: 100 }, LEASE_MS],
+    [['begin'], 'promotion', { sizeBytes: undefined }, LEASE_MS],
+    // The marker is explained by its item.
+    [['begin', 'copy', 'take'], 'promotion', {}, LEASE_MS],
+    [['stray', 'copy', 'take'], 'undo', { sizeBytes: undefined }, LATE_COPY_MS],
+    [[...RECORDED, 'delete'], 'deletion', { sizeBytes: 100 }, LEASE_MS],
+    [[...ALL_STEPS, 'delete', 'mark'], 'deletion', { sizeBytes: 100 }, LEASE_MS],
+  ])('finds it after %j, as %s, and goes on with it', async (steps, leftover, facts, dueInMs) => {
+    const { ports, one } = await withLeftover(steps)
+    ports.pass(dueInMs + OVERDUE_MS - 1)
+    expect((await runAudit(ports)).findings).toEqual([])
+    ports.pass(1)
+    const { attemptId } = one
+    await expectMended(ports, { kind: 'old_leftover', leftover, attemptId, overdueMs: OVERDUE_MS, ...facts })
+    await ports.resolveAll()
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+  })
+
+  it.each<[string, readonly Step[]]>([
+    ['of a taking whose document is ready', RECORDED],
+    ['of a release to which nothing was handed over', [...ALL_STEPS, 'mark']],
+  ])('does not take a marker for a finding %s: a repair cleans it away', async (_, steps) => {
+    const { ports } = await withLeftover(steps)
+    const marked = { ...ONE_DOCUMENT, used: 200, documents: 2, objects: 2, markers: 1 }
+    expect(ports.state()).toEqual(marked)
+    ports.pass(LEASE_MS + OVERDUE_MS)
+    expect(await runAudit(ports)).toMatchObject({ findings: [], notAddedUp: [] })
+    expect(ports.state()).toEqual(marked)
+    expect((await runAudit(ports, true)).findings).toEqual([])
+    expect(ports.state()).toEqual({ ...marked, markers: 0 })
+  })
+
+  it.each<[readonly Step[], string]>([
+    [['take'], 'giveBack'],
+    [RECORDED, 'unmark'],
+    [['begin', 'take'], 'giveBack'],
+    [[...RECORDED, 'delete'], 'mark'],
+  ])('does not call repaired what could not be done after %j, and goes on', async (steps, method) => {
+    const { ports } = await withLeftover(steps)
+    ports.pass(LEASE_MS + OVERDUE_MS)
+    const error = new Error('down')
+    vi.spyOn(ports.ledger, method as 'giveBack').mockRejectedValue(error)
+    const { findings, report } = await runAudit(ports, true)
+    expect(findings.map(({ kind, isRepaired }) => [kind, isRepaired])).toEqual(
+      steps === RECORDED ? [] : [['old_leftover', false]],
+    )
+    expect(report).toMatchObject({ workspaces: 1, repaired: 0, notAddedUp: 0 })
+    const line = {
+      level: 'warn',
+      message: 'leftover not repaired, left to the resolver',
+      workspace_id: WORKSPACE,
+      error,
+    }
+    expect(ports.logged).toContainEqual(line)
+  })
+
+  it('finishes a deletion that has no ledger only once it has made one', async () => {
+    const { ports } = await withLeftover([...ALL_STEPS, 'delete'])
+    await ports.stored.removeAll(WORKSPACES_TABLE)
+    ports.pass(LEASE_MS + OVERDUE_MS)
+    const repaired = async () =>
+      (await runAudit(ports, true)).findings.map(({ kind, isRepaired }) => [kind, isRepaired])
+    expect((await repaired()).flat()).toEqual(['old_leftover', false, 'drift', true])
+    expect(await repaired()).toEqual([['old_leftover', true]])
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+  })
+})

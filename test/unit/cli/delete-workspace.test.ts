@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { deleteWorkspace, removeEmptied } from '../../../infra/cli/commands/delete-workspace.ts'
+import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, type Step, WORKSPACE } from '../../support/ports.ts'
+
+const { signal } = new AbortController()
+/** Nothing that answers callers lives longer. */
+const DEAD_AFTER_MS = 40_000
+const RECORDED: readonly Step[] = ['begin', 'copy', 'take', 'record']
+const BUSY = { reason: 'workspace_busy' }
+
+afterEach(() => vi.restoreAllMocks())
+
+const storesOf = ({ deps }: Ports) => ({ ...deps, apiKeys: { list: async function* () {} } }) as never
+/** `workspaces delete --empty`. */
+function remove(ports: Ports) {
+  const output = { done() {}, progress() {} }
+  const session = { output, place: 'a test', signal, stores: async () => storesOf(ports) } as never
+  return deleteWorkspace(session, WORKSPACE, { empty: true, erase: false, yes: true })
+}
+
+const leftIn = ({ stored }: Ports) => stored.items().map(({ state }) => state)
+
+describe('workspaces delete, of what dead processes left', () => {
+  it.each<{ steps: readonly Step[] }>([
+    { steps: ['begin'] },
+    { steps: ['begin', 'copy'] },
+    { steps: ['begin', 'copy', 'take'] },
+  ])('fixed: ends once the process is certainly dead that died after $steps', async ({ steps }) => {
+    const ports = createPorts()
+    await ports.deps.workspaces.create(WORKSPACE, 1000, signal)
+    await ports.run(steps)
+    const before = ports.state()
+    ports.pass(DEAD_AFTER_MS - 1)
+    await expect(remove(ports)).rejects.toMatchObject(BUSY)
+    expect(ports.state()).toEqual(before)
+    ports.pass(1)
+    await remove(ports)
+    expect([ports.stored.ledgers(), leftIn(ports), [...ports.objects.documents]]).toEqual([[], ['stray'], []])
+    await ports.resolveAll()
+    expect([ports.state(), leftIn(ports)]).toEqual([NOTHING, []])
+  })
+
+  it.each<{ steps: readonly Step[]; left: string[] }>([
+    { steps: ['take'], left: [] },
+    { steps: ['begin', 'copy', 'take', 'stray'], left: ['stray'] },
+    { steps: ['stray', 'copy', 'take'], left: ['stray'] },
+    { steps: RECORDED, left: ['gone'] },
+    { steps: [...RECORDED, 'delete'], left: ['gone'] },
+    { steps: [...RECORDED, 'delete', 'mark'], left: ['gone'] },
+    { steps: [...RECORDED, 'mark'], left: ['gone'] },
+  ])('ends at once after $steps', async ({ steps, left }) => {
+    const ports = createPorts()
+    await ports.run(steps)
+    await remove(ports)
+    expect([ports.stored.ledgers(), leftIn(ports), [...ports.objects.documents]]).toEqual([[], left, []])
+  })
+
+  it('counts what is left, and can be repeated', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    await ports.run(['stray', 'take'])
+    await remove(ports)
+    expect(await removeEmptied(WORKSPACE, storesOf(ports), signal)).toBe(2)
+  })
+})
+
+describe('workspaces delete, beside others', () => {
+  it('keeps a workspace in which a document of no bytes was recorded meanwhile: nothing counts it', async () => {
+    const ports = createPorts()
+    await ports.deps.workspaces.create(WORKSPACE, 1000, signal)
+    const { read } = ports.ledger
+    vi.spyOn(ports.ledger, 'read').mockImplementation(async (...args) => {
+      const ledger = await read(...args)
+      if (ports.stored.documents().length === 0) await ports.run(['begin', 'record'], ports.begin({ sizeBytes: 0 }))
+      return ledger
+    })
+    const removing = vi.spyOn(ports.deps.workspaces, 'remove')
+    await expect(remove(ports)).rejects.toMatchObject(BUSY)
+    expect(removing).not.toHaveBeenCalled()
+    expect(ports.state()).toMatchObject({ documents: 1 })
+  })
+
+  it.each(['delete', 'mark', 'handOver', 'giveBack', 'bury'] as const)(
+    "fixed: a caller's deletion that stalled before its %s changes nothing any more, wherever the workspace ended",
+    async (step) => {
+      const ports = createPorts()
+      const document = await ports.addDocument()
+      const port = (step in ports.ledger ? ports.ledger : ports.documents) as unknown as Record<
+        string,
+        (...args: unknown[]) => Promise<unknown>
+      >
+      const original = port[step] as (...args: unknown[]) => Promise<unknown>
+      let hasStalled = false
+      vi.spyOn(port, step).mockImplementationOnce(async (...args) => {
+        hasStalled = true
+        await remove(ports)
+        return original(...args)
+      })
+      await ports.deleteDocument(document).catch(() => {})
+      expect([hasStalled, ports.stored.ledgers(), leftIn(ports)]).toEqual([true, [], ['gone']])
+      ports.pass(LEASE_MS)
+      await remove(ports)
+      expect(leftIn(ports)).toEqual(['gone'])
+    },
+  )
+
+  it('leaves other workspaces alone', async () => {
+    const ports = createPorts()
+    const other = 'ws_2' as typeof WORKSPACE
+    await ports.addDocument()
+    await ports.addDocument(ports.begin({ workspaceId: other }))
+    await remove(ports)
+    expect(ports.state(other)).toEqual(ONE_DOCUMENT)
+  })
+})

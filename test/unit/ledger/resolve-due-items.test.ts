@@ -1,0 +1,235 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
+import type { DueEntry, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import {
+  createPorts,
+  LATE_COPY_MS,
+  LEASE_MS,
+  NOTHING,
+  ONE_DOCUMENT,
+  type Ports,
+  WORKSPACE,
+} from '../../support/ports.ts'
+import {
+  addExpired,
+  IDLE,
+  idsOf,
+  nth,
+  resolve,
+  times,
+  turns,
+  whenDeleted,
+  whenRead,
+} from '../../support/unit/resolver-runs.ts'
+
+const { signal } = new AbortController()
+/** The shard of these workspaces. */
+const SHARD = 14
+const inShard = Array.from({ length: 500 }, (_, n) => n).filter(
+  (n) => dueShardOf('expiry', nth(n)) === `expiry ${SHARD}`,
+)
+const [A, B, C, D, ...OTHERS] = inShard as [number, number, number, number, ...number[]]
+const ELSEWHERE = 2
+
+afterEach(() => vi.restoreAllMocks())
+
+const expire = (ports: Ports, change: Parameters<typeof resolve>[2] = {}) => resolve('expiry', ports, change)
+const entryOf = (workspace: number, itemId: string, dueAtMs: number): DueEntry => ({
+  workspaceId: nth(workspace),
+  itemId,
+  dueAtMs,
+})
+
+/** The index, of one shard, as a test has it. */
+const listing = ({ deps }: Ports, pages: () => AsyncGenerator<DueEntry[]>) =>
+  vi.spyOn(deps.dueWork, 'listDue').mockImplementation(pages)
+
+describe('resolveDueItems', () => {
+  it('deletes what has expired, with object and bytes, and nothing else', async () => {
+    const ports = createPorts()
+    await ports.addDocument()
+    const later = await ports.addDocument(undefined, { expiresAt: new Date(ports.clock.nowMs + 1) })
+    await addExpired(ports, [1, 2])
+    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 2, gaveBack: 2 })
+    expect(ports.state(nth(2))).toEqual(NOTHING)
+    expect(ports.state()).toEqual({ ...ONE_DOCUMENT, used: 200, documents: 2, objects: 2 })
+    const { dueWork } = ports.deps
+    const calls = [vi.spyOn(dueWork, 'listDue'), vi.spyOn(dueWork, 'findDue')]
+    expect(await expire(ports)).toEqual(IDLE)
+    expect(calls.map(({ mock }) => mock.calls.length)).toEqual([16, 0])
+    ports.pass(1)
+    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 1, gaveBack: 1 })
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+    expect(await ports.documents.find(later, signal)).toMatchObject({ state: 'gone', isExpired: true })
+  })
+
+  it('goes on with what dead processes left once their leases are over, says what it was, and comes back for strays', async () => {
+    const ports = createPorts()
+    await ports.addDocument(ports.begin({ workspaceId: nth(2) }))
+    const dead = await ports.run(['begin', 'copy', 'take'], ports.begin({ workspaceId: nth(1) }))
+    const deletion = await ports.addDocument(ports.begin({ workspaceId: nth(2) }))
+    await ports.run(['delete'], { ...deletion, leaseEndsAtMs: 0 })
+    const work = () => resolve('work', ports)
+    ports.pass(LEASE_MS - 1)
+    expect(await work()).toEqual(IDLE)
+    ports.pass(1)
+    expect(await work()).toEqual({ ...IDLE, resolved: 2, gaveBack: 1 })
+    expect(ports.state(nth(1))).toEqual({ ...NOTHING, unfinished: 1 })
+    expect(ports.state(nth(2))).toEqual(ONE_DOCUMENT)
+    ports.pass(LATE_COPY_MS - 1)
+    expect(await work()).toEqual(IDLE)
+    ports.pass(1)
+    expect(await work()).toEqual({ ...IDLE, resolved: 1 })
+    expect(ports.state(nth(1))).toEqual(NOTHING)
+    ports.pass(10 * LATE_COPY_MS)
+    expect(await work()).toEqual(IDLE)
+    const line = { level: 'info', message: 'leftover resolved', workspace_id: nth(1), item_id: dead.documentId }
+    const expected = [
+      { ...line, workspace_id: nth(2), item_id: deletion.documentId, what: 'deleting' },
+      { ...line, what: 'pending' },
+      { ...line, item_id: `${dead.documentId}/${dead.attemptId}`, what: 'stray' },
+    ]
+    expect(ports.logged).toHaveLength(3)
+    expect(ports.logged).toEqual(expect.arrayContaining(expected))
+  })
+
+  it('looks at the shards it is given only, each oldest first', async () => {
+    const ports = createPorts({ defaultQuotaBytes: 10_000 })
+    const added = await addExpired(ports, [...times(3, B), A, ELSEWHERE, ...times(40, D), ...times(3, C)])
+    const read: string[] = []
+    whenRead(ports, ({ itemId }) => read.push(itemId))
+    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 47, gaveBack: 47 })
+    expect(ports.state(nth(ELSEWHERE))).toEqual(ONE_DOCUMENT)
+    for (const n of [A, B, D, C]) {
+      const own = idsOf(added.filter(({ workspaceId }) => workspaceId === nth(n)))
+      expect(read.filter((id) => own.includes(id as never))).toEqual(own)
+    }
+    // Eight at once of the full workspace: the others need not wait for the rest.
+    const first = idsOf([...added.slice(0, 4), ...added.slice(5, 13), ...added.slice(45)])
+    expect(read.slice(0, 15).toSorted()).toEqual(first.toSorted())
+  })
+
+  it('gives each workspace its turn, however many items of others were due before its own', async () => {
+    const ports = createPorts()
+    const [last] = (await addExpired(ports, [A])) as [WorkspaceDocument]
+    const large = OTHERS.slice(0, 9)
+    const { nowMs } = ports.clock
+    // The index lags: these are gone. So many pages that the large workspaces take all places.
+    listing(ports, async function* () {
+      for (let page = 0; page < 10; page++) {
+        yield large.flatMap((n) => Array.from({ length: 40 }, (_, of) => entryOf(n, `file_${n}_${page}_${of}`, nowMs)))
+      }
+      yield [entryOf(A, last.documentId, nowMs)]
+    })
+    const read: string[] = []
+    whenRead(ports, async ({ itemId }) => {
+      read.push(itemId)
+      await turns(1)
+    })
+    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 1, gaveBack: 1 })
+    expect(read).toHaveLength(3601)
+    // Each of the 64 places is free again after a turn of ten items.
+    expect(read.indexOf(last.documentId)).toBeGreaterThan(64)
+    expect(read.indexOf(last.documentId)).toBeLessThan(1000)
+  })
+
+  it('works on some at once, over all shards, and on few of one workspace', async () => {
+    const ports = createPorts({ defaultQuotaBytes: 100_000 })
+    await addExpired(ports, [...times(100, A), ...Array.from({ length: 200 }, (_, n) => n)])
+    const now = { all: 0, own: 0 }
+    const most = { all: 0, own: 0 }
+    whenRead(ports, async ({ workspaceId }) => {
+      const isOwn = workspaceId === nth(A) ? 1 : 0
+      most.all = Math.max(most.all, ++now.all)
+      now.own += isOwn
+      most.own = Math.max(most.own, now.own)
+      await turns(3)
+      now.all--
+      now.own -= isOwn
+    })
+    const { resolved } = await expire(ports, { shards: [SHARD] })
+    expect(most.own).toBe(8)
+    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 300 - resolved, gaveBack: 300 - resolved })
+    expect([most.all > 32, most.all <= 64]).toEqual([true, true])
+  })
+
+  it('comes back to a workspace that is on a later page, too', async () => {
+    const ports = createPorts({ defaultQuotaBytes: 10_000 })
+    const added = await addExpired(ports, times(40, A))
+    listing(ports, async function* () {
+      for (const page of [added.slice(0, 20), added.slice(20)]) {
+        yield idsOf(page).map((id) => entryOf(A, id, ports.clock.nowMs))
+        await turns(100)
+      }
+    })
+    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 40, gaveBack: 40 })
+  })
+
+  it('leaves more of a workspace than a run gets to, and says so', async () => {
+    const ports = createPorts()
+    const [other] = (await addExpired(ports, [B])) as [WorkspaceDocument]
+    const { nowMs } = ports.clock
+    listing(ports, async function* () {
+      const many = times(6000, A).map((n, index) => entryOf(n, `file_${index}`, nowMs - 10_000 + index))
+      yield [...many, entryOf(B, other.documentId, nowMs)]
+    })
+    const reading = whenRead(ports, () => turns(1))
+    expect(await expire(ports, { shards: [SHARD] })).toEqual({
+      ...IDLE,
+      resolved: 1,
+      gaveBack: 1,
+      oldestMs: 10_000 - 5000,
+    })
+    expect(reading).toHaveBeenCalledTimes(5001)
+  })
+})
+
+describe('resolveDueItems, where the index lags', () => {
+  it('passes by what is not to be done any more', async () => {
+    const ports = createPorts()
+    const [prolonged, deleted, kept] = (await addExpired(ports, times(3, 1))) as [
+      WorkspaceDocument,
+      WorkspaceDocument,
+      WorkspaceDocument,
+    ]
+    const list = ports.deps.dueWork.listDue
+    vi.spyOn(ports.deps.dueWork, 'listDue').mockImplementation(async function* (...args) {
+      for await (const page of list(...args)) {
+        await ports.setExpiry(prolonged, ports.clock.nowMs + 1)
+        await ports.deleteDocument(deleted)
+        yield page
+      }
+    })
+    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 1, gaveBack: 1 })
+    const left = ports.stored.items().map(({ documentId, state }) => [documentId, state])
+    const expected = [
+      [prolonged.documentId, 'ready'],
+      [deleted.documentId, 'gone'],
+      [kept.documentId, 'gone'],
+    ]
+    expect(left.toSorted()).toEqual(expected.toSorted())
+  })
+
+  it('passes by an attempt that has made its document, and one that began anew', async () => {
+    const ports = createPorts()
+    const [one, other] = [ports.begin(), ports.begin()]
+    const { nowMs } = ports.clock
+    await ports.addDocument(one)
+    ports.pass(LEASE_MS)
+    await ports.run(['begin'], ports.begin({ documentId: other.documentId }))
+    const before = ports.state()
+    listing(ports, async function* () {
+      yield [one, other].map(({ documentId }) => ({ workspaceId: WORKSPACE, itemId: documentId, dueAtMs: nowMs }))
+    })
+    expect(await resolve('work', ports, { shards: [0] })).toEqual(IDLE)
+    expect(ports.state()).toEqual(before)
+  })
+
+  it('keeps a document that is prolonged between its reading and its deletion', async () => {
+    const ports = createPorts()
+    await addExpired(ports, [1])
+    whenDeleted(ports, (document) => ports.setExpiry(document, undefined))
+    expect(await expire(ports)).toEqual(IDLE)
+    expect(ports.state()).toEqual(ONE_DOCUMENT)
+  })
+})

@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
+import { createRoom, requireRoom } from '../../../lib/promotion/room.ts'
+import { createPorts, LEASE_MS, type Step, WORKSPACE } from '../../support/ports.ts'
+
+const EXCEEDED = 'storage_quota_exceeded'
+const HOUR_MS = 3_600_000
+
+afterEach(() => vi.restoreAllMocks())
+
+/** A workspace with a quota of 1,000 bytes. */
+function setUp() {
+  const ports = createPorts()
+  const request = ports.request()
+  const room = createRoom(WORKSPACE, request, ports.deps)
+  const require = (sizeBytes: number, twin?: Parameters<typeof requireRoom>[0]) =>
+    requireRoom(twin, sizeBytes, { ...request, room }, ports.deps)
+  const watch = () => ({ read: vi.spyOn(ports.ledger, 'read'), find: vi.spyOn(ports.documents, 'find') })
+  return { ports, room, require, watch }
+}
+
+describe('requireRoom', () => {
+  it('lets pass what fits, and refuses what does not, with its figures; for many files it reads the ledger once', async () => {
+    const { ports, require, watch } = setUp()
+    await ports.addDocument(ports.begin({ sizeBytes: 900 }))
+    const { read, find } = watch()
+    await require(100, ports.begin())
+    const metadata = { quota_bytes: 1000, used_bytes: 900, file_bytes: 101 }
+    await expect(require(101)).rejects.toMatchObject({ reason: EXCEEDED, status: 403, metadata })
+    await require(0)
+    expect([read.mock.calls.length, find.mock.calls.length]).toEqual([1, 0])
+  })
+
+  it('takes the default quota where there is no ledger yet, and makes none', async () => {
+    const { ports, require } = setUp()
+    await require(1000)
+    const metadata = { quota_bytes: 1000, used_bytes: 0, file_bytes: 1001 }
+    await expect(require(1001)).rejects.toMatchObject({ reason: EXCEEDED, metadata })
+    expect(ports.stored.ledgers()).toEqual([])
+  })
+
+  it.each<[string, Step[]]>([
+    ['an earlier document', ['begin', 'copy', 'take', 'record']],
+    ['a twin under way', ['begin']],
+    ['a deletion under way', ['begin', 'copy', 'take', 'record', 'delete']],
+  ])('refuses nothing beside %s of the same key, which may be the answer, or give the bytes back', async (_, steps) => {
+    const { ports, require } = setUp()
+    const twin = ports.begin({ sizeBytes: 1000 })
+    await ports.run(steps, twin)
+    if (steps.length === 1) await ports.run(['take'], ports.begin({ sizeBytes: 1000 }))
+    await require(1, twin)
+    await expect(require(1)).rejects.toMatchObject({ reason: EXCEEDED })
+  })
+
+  it('refuses beside what is gone', async () => {
+    const { ports, require } = setUp()
+    const gone = await ports.addDocument()
+    await ports.deleteDocument(gone)
+    await ports.addDocument(ports.begin({ sizeBytes: 1000 }))
+    for (const twin of [gone, ports.begin()]) {
+      await expect(require(1, twin)).rejects.toMatchObject({ reason: EXCEEDED })
+    }
+  })
+})
+
+describe('before a refusal, what dead processes left in the ledger', () => {
+  it('is cleaned away and the ledger read again, once for many files; then what fits is let pass', async () => {
+    const { ports, require, watch } = setUp()
+    await ports.run(['take'], ports.begin({ sizeBytes: 600 }))
+    ports.pass()
+    await ports.run(['begin', 'take'], ports.begin({ sizeBytes: 400 }))
+    const { read } = watch()
+    const giveBack = vi.spyOn(ports.ledger, 'giveBack')
+    await Promise.all([require(600), require(500)])
+    await expect(require(601)).rejects.toMatchObject({ reason: EXCEEDED, metadata: { used_bytes: 400 } })
+    expect([read.mock.calls.length, giveBack.mock.calls.length]).toEqual([2, 1])
+  })
+
+  it('is left alone while it may be of a live process: nothing else is read', async () => {
+    const { ports, require, watch } = setUp()
+    await ports.run(['begin', 'take'], ports.begin({ sizeBytes: 1000 }))
+    ports.pass(LEASE_MS - 1)
+    const { read, find } = watch()
+    await expect(require(1)).rejects.toMatchObject({ reason: EXCEEDED })
+    expect([read.mock.calls.length, find.mock.calls.length]).toEqual([1, 0])
+  })
+
+  it('keeps its bytes as long as its attempt is not undone', async () => {
+    const { ports, require } = setUp()
+    await ports.run(['begin', 'take'], ports.begin({ sizeBytes: 1000 }))
+    ports.pass()
+    await expect(require(1)).rejects.toMatchObject({ reason: EXCEEDED, metadata: { used_bytes: 1000 } })
+    expect(ports.state()).toMatchObject({ used: 1000, markers: 1 })
+  })
+})
+
+describe('the room of a request', () => {
+  const ledger = (version: number) => ({ workspaceId: WORKSPACE, version }) as WorkspaceLedger
+
+  it('knows the newest ledger, in whatever order it was seen', async () => {
+    const { ports, room } = setUp()
+    const { promise, resolve } = Promise.withResolvers<WorkspaceLedger>()
+    vi.spyOn(ports.ledger, 'read').mockReturnValueOnce(promise)
+    void room.ledger()
+    room.see(ledger(3))
+    resolve(ledger(2))
+    expect(await room.ledger()).toEqual(ledger(3))
+    room.see(ledger(2))
+    expect(await room.ledger()).toEqual(ledger(3))
+    room.see(ledger(4))
+    expect(await room.ledger()).toEqual(ledger(4))
+  })
+
+  it('asks once, for many refusals, when bytes are given back, and not for what is larger than the quota', async () => {
+    const { ports, room } = setUp()
+    const expiresAt = new Date(ports.clock.nowMs + HOUR_MS / 2)
+    await ports.addDocument(undefined, { expiresAt })
+    const next = vi.spyOn(ports.documents, 'nextExpiry')
+    const usage = { quotaBytes: 1000, usedBytes: 1000 }
+    const { metadata } = await room.refusal(usage, 1001)
+    expect([metadata, next.mock.calls.length]).toEqual([{ quota_bytes: 1000, used_bytes: 1000, file_bytes: 1001 }, 0])
+    const seconds = HOUR_MS / 2000 + 120
+    const freesAt = { frees_bytes_at: new Date(ports.clock.nowMs + seconds * 1000).toISOString() }
+    for (const sizeBytes of [1, 1000]) {
+      const refusal = { reason: EXCEEDED, metadata: freesAt, retryAfterSeconds: seconds }
+      expect(await room.refusal(usage, sizeBytes)).toMatchObject(refusal)
+    }
+    expect(next).toHaveBeenCalledTimes(1)
+  })
+})
