@@ -78,7 +78,8 @@ async function begin(
   const { deadline, log } = request
   for (;;) {
     const earlier = await beginDocument(attempt, deps, deadline.signal).catch(async (error) => {
-      const isRefusal = error instanceof ServiceError && (error.status < 500 || error.reason === 'promotion_in_progress')
+      const isRefusal =
+        error instanceof ServiceError && (error.status < 500 || error.reason === 'promotion_in_progress')
       if (isRefusal) throw error
       // The pending item may be there. If it stays, or arrives later, the resolver undoes it.
       await deps.documents

@@ -21,12 +21,18 @@ import { createRoom } from './room.ts'
  * throws, there is no new document and nothing stays counted.
  * @throws ServiceError, or what {@link PromotionRequest.rateLimitPassed} rejects with
  */
-export async function promoteContainerFile(ofCaller: PromotionRequest, deps: PromotionDependencies): Promise<Promotion> {
+export async function promoteContainerFile(
+  ofCaller: PromotionRequest,
+  deps: PromotionDependencies,
+): Promise<Promotion> {
   const { caller, idempotencyKey, preconditions, rateLimitPassed, deadline, telemetry } = ofCaller
   const room = createRoom(caller.workspaceId, ofCaller, deps)
   const request = { ...ofCaller, room, mayHaveTwin: idempotencyKey !== undefined }
   const { signal } = deadline
-  const withUsage = async (promotion: Promotion) => ({ usage: await room.ledger().catch(() => undefined), ...promotion })
+  const withUsage = async (promotion: Promotion) => ({
+    usage: await room.ledger().catch(() => undefined),
+    ...promotion,
+  })
   let target = parseTarget(request)
   telemetry.annotate({ container_id: target.containerId })
   const nextPauseMs = startWaiting(preconditions, deadline)

@@ -38,7 +38,7 @@ export interface PromotionOfManyDependencies extends PromotionDependencies {
 export const MOST_FILES = 500
 /** Files between two counts of the rate limit: as many as one BatchGetItem reads. */
 const CHUNK = 100
-/** Of the 13 takings that a ledger holds (lib/aws/dynamodb/ledger.ts), for milliseconds each: other promotions need places, too. */
+/** Of the takings that a ledger holds (lib/aws/dynamodb/ledger.ts), for milliseconds each: other promotions need places, too. */
 const concurrency = 10
 /** For as long, lookups of a chunk begin; the rest is left to the next one, so that slow ones leave time to promote. */
 const LOOK_UP_FOR_MS = 5000

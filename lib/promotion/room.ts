@@ -33,7 +33,9 @@ export function createRoom(
     ledger: () => (reading ??= deps.ledger.read(workspaceId, signal)),
     see(ledger) {
       const before = reading
-      reading = before ? before.then((known) => (known && known.version > ledger.version ? known : ledger)) : Promise.resolve(ledger)
+      reading = before
+        ? before.then((known) => (known && known.version > ledger.version ? known : ledger))
+        : Promise.resolve(ledger)
     },
     cleanLedger: () => (cleaning ??= clean()),
     async refusal({ quotaBytes, usedBytes }, sizeBytes) {

@@ -4,24 +4,20 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
 import { createApiKeyStore } from '../../lib/aws/dynamodb/api-key-store.ts'
 import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
-import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
-import { newDocument } from '../support/stores/ledger-values.ts'
 import { type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
-import { openTableStores } from '../support/stores/table-stores.ts'
+import { type MakeTableStores, openTableStores } from '../support/stores/table-stores.ts'
 import { describeApiKeyAdministration } from './api-key-administration.contract.ts'
 import { describeContainerFiles } from './container-files.contract.ts'
-import { describeDocumentExpiries } from './document-expiries.contract.ts'
 import { describeDocumentListing } from './document-listing.contract.ts'
 import { describeDocumentMaintenance } from './document-maintenance.contract.ts'
-import { describeDocumentRecords } from './document-records.contract.ts'
+import { describeDocuments } from './documents.contract.ts'
+import { describeDueWork } from './due-work.contract.ts'
+import { describeLedger } from './ledger.contract.ts'
 import { describeLedgerMaintenance } from './ledger-maintenance.contract.ts'
+import { describeLedgerSettings } from './ledger-settings.contract.ts'
 import { describeObjectStore } from './object-store.contract.ts'
-import { describeQuotaLedger } from './quota-ledger.contract.ts'
 import { describeRateLimiter } from './rate-limiter.contract.ts'
-import { describeReservations } from './reservations.contract.ts'
 import { containerFilesOn, objectStoreOn } from './s3-harnesses.ts'
-import { describeShares } from './shares.contract.ts'
-import { describeWorkspaceAdministration } from './workspace-administration.contract.ts'
 
 let standIns: StandIns
 beforeAll(async () => {
@@ -29,46 +25,19 @@ beforeAll(async () => {
 })
 afterAll(() => standIns.stop())
 
-const open = (now?: () => number) => openTableStores(standIns, now)
-const openLedger = () => open().ledger
-
-describeQuotaLedger('DynamoDB', openLedger)
-describeLedgerMaintenance('DynamoDB', openLedger)
-describeWorkspaceAdministration('DynamoDB', openLedger)
-
-describeShares('Workspaces', () => {
-  const ledger = openLedger()
-  return {
-    list: (share, signal) => ledger.list(signal, share),
-    add: ({ workspaceId }, signal) => ledger.create(workspaceId, 1000, signal),
-  }
-})
-const stores = () => createWorkspaceStores({ ...standIns, now: Date.now })
-describeShares('Documents', () => {
-  const { listWorkspaces, hasWorkspace, record } = stores().documents
-  return { list: listWorkspaces, has: hasWorkspace, add: (one, signal) => record(newDocument(one), signal) }
-})
-describeShares('Reservations', () => {
-  const { listWorkspaces, hasWorkspace, reserve } = stores().reservations
-  return { list: listWorkspaces, has: hasWorkspace, add: (one, signal) => reserve(one, false, signal) }
-})
-
-describeReservations('DynamoDB', () => open().reservations)
+const open: MakeTableStores = (now) => openTableStores(standIns, now)
+describeLedger('DynamoDB', open)
+describeLedgerMaintenance('DynamoDB', open)
+describeLedgerSettings('DynamoDB', open)
+describeDocuments('DynamoDB', open)
+describeDueWork('DynamoDB', open)
+describeDocumentMaintenance('DynamoDB', open)
+describeDocumentListing('DynamoDB', open)
 
 describeApiKeyAdministration('DynamoDB', () => {
   const settings = { client: standIns.dynamoDb, tableName: standIns.config.keysTable }
   return { administration: createApiKeyAdministration(settings), store: createApiKeyStore(settings) }
 })
-
-describeDocumentRecords('DynamoDB', (now) => open(now).documents)
-describeDocumentMaintenance('DynamoDB', (now) => open(now).documents)
-
-describeDocumentListing('DynamoDB', (now) => {
-  const { documents: records, listing } = open(now)
-  return { records, listing }
-})
-
-describeDocumentExpiries('DynamoDB', open)
 
 describeContainerFiles('S3', () => containerFilesOn(standIns))
 

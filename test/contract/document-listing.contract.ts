@@ -1,44 +1,25 @@
-import { beforeEach, describe, expect, it } from 'vitest'
-import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from '../../lib/documents/document-listing.ts'
+import { describe, expect, it } from 'vitest'
+import type { ListedDocument, ListOrder, ListPosition } from '../../lib/documents/document-listing.ts'
 import { comparePositions } from '../../lib/documents/list-documents.ts'
-import { type DocumentId, documentIdOfAttempt, type FilePath, newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
-import type { DocumentRecords, WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
-import { LEDGER_NOW_MS, newAttempt, newDocument, newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
-import { DAY_MS } from '../support/stores/use-documents.ts'
+import { type DocumentId, documentIdOfAttempt, type FilePath, newAttemptId } from '../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
+import { LEDGER_NOW_MS, newWorkspaceId, strayOf } from '../support/stores/ledger-values.ts'
+import { DAY_MS, type MakeTableStores, useTableStores } from '../support/stores/table-stores.ts'
 
 const newDocumentId = () => documentIdOfAttempt(newAttemptId())
 // Never reached, however busy the machine.
 const signal = AbortSignal.timeout(900_000)
 
-interface ListingHarness {
-  listing: DocumentListing
-  records: DocumentRecords
-}
+/** So many seconds after the start of the clock. */
+const at = (seconds: number) => new Date(LEDGER_NOW_MS + seconds * 1000)
 
-export function describeDocumentListing(name: string, make: (now: () => number) => ListingHarness): void {
+export function describeDocumentListing(name: string, make: MakeTableStores): void {
   describe(`document listing: ${name}`, () => {
-    let harness: ListingHarness
-    let workspaceId: WorkspaceId
-    let nowMs = LEDGER_NOW_MS
-    beforeEach(() => {
-      harness = make(() => nowMs)
-      workspaceId = newWorkspaceId()
-    })
-
-    const record = async (createdAtMs: number, change: Partial<WorkspaceDocument> = {}): Promise<WorkspaceDocument> => {
-      const attempt = newAttempt({ workspaceId, sizeBytes: 5 * 1024 ** 3 })
-      const document = { ...newDocument(attempt), createdAt: new Date(createdAtMs), ...change }
-      expect(await harness.records.record(document, signal)).toBe('recorded')
-      return document
-    }
-    const deleteDocument = async (document: WorkspaceDocument) => {
-      const deletion = { ...newRelease(document, 'deletion'), markedIn: 1 }
-      expect(await harness.records.delete(document, signal)).toBeDefined()
-      expect(await harness.records.handOver(deletion, signal)).toBe(deletion.releaseId)
-      await harness.records.expireTombstone(deletion, signal)
-    }
+    const on = useTableStores(make)
+    const record = (createdAtMs: number, change: Partial<WorkspaceDocument> = {}) =>
+      on.recorded({ createdAt: new Date(createdAtMs), ...change })
     const page = (order: ListOrder, limit: number, after?: ListPosition) =>
-      harness.listing.page({ workspaceId, order, after, limit }, signal)
+      on.listing.page({ workspaceId: on.workspaceId, order, after, limit }, signal)
     const all = async (order: ListOrder, limit: number): Promise<ListedDocument[]> => {
       const listed: ListedDocument[] = []
       for (let after: ListPosition | undefined; ; ) {
@@ -53,12 +34,12 @@ export function describeDocumentListing(name: string, make: (now: () => number) 
     }
     const idsOf = (documents: readonly ListPosition[]) => documents.map(({ documentId }) => documentId)
 
-    it('shows what a list shows, field by field', async () => {
-      const { documentId, filename, mimeType, sizeBytes, createdAt, containerId } = await record(1_795_253_915_556)
-      expect(await page('asc', 10)).toEqual({
-        items: [{ documentId, filename, mimeType, sizeBytes, createdAt, containerId }],
-        hasMore: false,
-      })
+    it.each([{}, { expiresAt: at(5) }])('shows what a list shows, field by field: %j', async (expiry) => {
+      const one = await record(1_795_253_915_556, expiry)
+      const { documentId, filename, mimeType, sizeBytes, createdAt, containerId } = one
+      const listed = { documentId, filename, mimeType, sizeBytes, createdAt, containerId, ...expiry }
+      expect(await page('asc', 10)).toEqual({ items: [listed], hasMore: false })
+      expect(await on.listing.findAll(on.workspaceId, [documentId], signal)).toEqual([listed])
     })
 
     it.each<[ListOrder, number]>([
@@ -79,6 +60,32 @@ export function describeDocumentListing(name: string, make: (now: () => number) 
       },
     )
 
+    it('leaves a document out from the very moment on that it expires; its place is still known', async () => {
+      const { documentId, createdAt } = await record(1000, { expiresAt: at(5) })
+      for (const [seconds, shown] of [[4.999, [documentId]] as const, [5, []] as const]) {
+        on.clock.nowMs = at(seconds).getTime()
+        expect(idsOf((await page('desc', 1)).items)).toEqual(shown)
+        expect(idsOf(await on.listing.findAll(on.workspaceId, [documentId], signal))).toEqual(shown)
+      }
+      expect(await on.listing.positionOf(on.workspaceId, documentId, signal)).toEqual({ documentId, createdAt })
+    })
+
+    it('fills its pages where many have expired, and tells whether there is more', async () => {
+      const documents = []
+      for (let i = 0; i < 24; i++) documents.push(await record(i * 1000, { expiresAt: at(i % 8 === 3 ? 50 : 5) }))
+      const inOrder = idsOf(documents.filter((_, index) => index % 8 === 3))
+      on.clock.nowMs = at(5).getTime()
+      for (const [order, ids] of [['asc', inOrder] as const, ['desc', inOrder.toReversed()] as const]) {
+        // Behind the last there are only expired ones.
+        for (const [limit, hasMore] of [[1, true] as const, [2, true] as const, [3, false] as const]) {
+          const { items, ...rest } = await page(order, limit)
+          expect([idsOf(items), rest]).toEqual([ids.slice(0, limit), { hasMore }])
+        }
+      }
+      on.clock.nowMs = at(50).getTime()
+      expect(await page('asc', 1)).toEqual({ items: [], hasMore: false })
+    })
+
     it('tells exactly whether there is more', async () => {
       for (let i = 0; i < 3; i++) await record(i)
       expect((await page('asc', 2)).hasMore).toBe(true)
@@ -89,8 +96,8 @@ export function describeDocumentListing(name: string, make: (now: () => number) 
       const documents = []
       for (let i = 0; i < 4; i++) documents.push(await record(i))
       const gone = documents[1] as WorkspaceDocument
-      await deleteDocument(gone)
-      const place = await harness.listing.positionOf(workspaceId, gone.documentId, signal)
+      await on.buried(gone)
+      const place = await on.listing.positionOf(on.workspaceId, gone.documentId, signal)
       expect(place).toEqual({ documentId: gone.documentId, createdAt: gone.createdAt })
       expect(idsOf((await page('asc', 10, place)).items)).toEqual(idsOf(documents.slice(2)))
       expect(idsOf((await page('desc', 10, place)).items)).toEqual(idsOf(documents.slice(0, 1)))
@@ -99,23 +106,27 @@ export function describeDocumentListing(name: string, make: (now: () => number) 
 
     it('knows the place of a document, and none of an id that was never one or is of another workspace', async () => {
       const { documentId, createdAt } = await record(7)
-      expect(await harness.listing.positionOf(workspaceId, documentId, signal)).toEqual({ documentId, createdAt })
-      expect(await harness.listing.positionOf(workspaceId, newDocumentId(), signal)).toBeUndefined()
-      expect(await harness.listing.positionOf('ws_other' as WorkspaceId, documentId, signal)).toBeUndefined()
+      expect(await on.listing.positionOf(on.workspaceId, documentId, signal)).toEqual({ documentId, createdAt })
+      expect(await on.listing.positionOf(on.workspaceId, newDocumentId(), signal)).toBeUndefined()
+      expect(await on.listing.positionOf(newWorkspaceId(), documentId, signal)).toBeUndefined()
     })
 
-    it('takes no fenced attempt for a document', async () => {
-      const { documentId, ...attempt } = newAttempt({ workspaceId })
-      await harness.records.fence({ ...attempt, documentId }, signal)
-      expect(await harness.listing.positionOf(workspaceId, documentId, signal)).toBeUndefined()
+    it.each(['pending', 'stray'])('takes nothing that is %s for a document', async (state) => {
+      const one = await on.begun()
+      if (state === 'stray') {
+        await on.documents.putStray(strayOf(one), signal)
+        await on.documents.fence(one, signal)
+      }
+      const { documentId } = one
+      expect(await on.listing.positionOf(on.workspaceId, documentId, signal)).toBeUndefined()
       expect(await page('asc', 10)).toEqual({ items: [], hasMore: false })
-      expect(await harness.listing.findAll(workspaceId, [documentId], signal)).toEqual([])
+      expect(await on.listing.findAll(on.workspaceId, [documentId], signal)).toEqual([])
     })
 
     it('shows a document made anew under the id of a deleted one at its new place', async () => {
       const [first, second] = [await record(1), await record(2)]
-      await deleteDocument(first)
-      nowMs += DAY_MS
+      await on.buried(first)
+      on.clock.nowMs += DAY_MS
       await record(3, { documentId: first.documentId })
       expect(idsOf(await all('asc', 1))).toEqual([second.documentId, first.documentId])
     })
@@ -123,11 +134,11 @@ export function describeDocumentListing(name: string, make: (now: () => number) 
     it('finds documents by their ids, and leaves the others out', async () => {
       const documents = []
       for (let i = 0; i < 3; i++) documents.push(await record(i))
-      await deleteDocument(documents[2] as WorkspaceDocument)
+      await on.buried(documents[2] as WorkspaceDocument)
       const unknown = Array.from({ length: 97 }, () => newDocumentId())
-      const foreign = await record(1, { workspaceId: 'ws_other' as WorkspaceId })
+      const foreign = await record(1, { workspaceId: newWorkspaceId() })
       const wanted = [...idsOf(documents), foreign.documentId, ...unknown].slice(0, 100) as DocumentId[]
-      const found = await harness.listing.findAll(workspaceId, wanted, signal)
+      const found = await on.listing.findAll(on.workspaceId, wanted, signal)
       expect(new Set(idsOf(found))).toEqual(new Set(idsOf(documents.slice(0, 2))))
       const [{ filename, mimeType, sizeBytes }] = documents as [WorkspaceDocument]
       expect(found[0]).toMatchObject({ filename, mimeType, sizeBytes })

@@ -1,61 +1,51 @@
 import { describe, expect, it } from 'vitest'
-import type { DocumentId } from '../../lib/ids.ts'
-import type { WorkspaceDocument } from '../../lib/ledger/ports/document-records.ts'
-import { newAttempt, newDocument, newWorkspaceId } from '../support/stores/ledger-values.ts'
-import { type MakeDocuments, useDocuments } from '../support/stores/use-documents.ts'
+import { newWorkspaceId, strayOf } from '../support/stores/ledger-values.ts'
+import { type MakeTableStores, useTableStores } from '../support/stores/table-stores.ts'
+import { describeShares } from './shares.ts'
 
 const { signal } = new AbortController()
 
-export function describeDocumentMaintenance(name: string, make: MakeDocuments): void {
+export function describeDocumentMaintenance(name: string, make: MakeTableStores): void {
   describe(`document maintenance: ${name}`, () => {
-    const store = useDocuments(make)
-    const { document, find, recorded, rowOf, fence, deleteDocument, remove } = store
+    const on = useTableStores(make)
 
-    describe('rows', () => {
-      it('tell since when a document is counted', async () => {
-        const one = await recorded({ ...document(), countedFrom: 7 })
-        const { documentId, attemptId, sizeBytes } = one
-        expect(await find(one)).toEqual(one)
-        expect(await rowOf(one)).toEqual({
-          documentId,
-          document: one,
-          counted: { attemptId, sizeBytes, countedFrom: 7 },
-        })
-      })
-
-      it('hold nothing where an attempt was fenced', async () => {
-        const one = document()
-        await fence(one)
-        expect(await rowOf(one)).toEqual({ documentId: one.documentId })
-      })
+    it('lists all items of one workspace by ascending key, whatever they are, from behind any of them', async () => {
+      for (let i = 0; i < 3; i++) await on.recorded()
+      const deleted = await on.recorded()
+      const pending = await on.begun()
+      await on.buried(deleted)
+      await on.documents.putStray(strayOf(deleted), signal)
+      await on.recorded({ workspaceId: newWorkspaceId() })
+      const list = (after?: string) => Array.fromAsync(on.documents.list(on.workspaceId, signal, { after }))
+      const all = await list()
+      const stateOf = (id: string) => all.find(({ itemId }) => itemId === id)?.state
+      const stray = `${deleted.documentId}/${deleted.attemptId}`
+      expect([deleted.documentId, pending.documentId, stray].map(stateOf)).toEqual(['gone', 'pending', 'stray'])
+      expect(all.map(({ state }) => state).toSorted()).toEqual(['gone', 'pending', 'ready', 'ready', 'ready', 'stray'])
+      const keys = all.map(({ itemId }) => itemId)
+      expect(keys).toEqual(keys.toSorted())
+      for (const [index, key] of keys.entries()) expect(await list(key)).toEqual(all.slice(index + 1))
     })
 
-    it('lists the documents of one workspace by ascending id, without tombstones', async () => {
-      const documents = Array.from({ length: 5 }, () => document())
-      for (const each of documents.toReversed()) await recorded(each)
-      await recorded(newDocument(newAttempt({ workspaceId: newWorkspaceId() })))
-      await fence(document())
-      const [, , third, fourth] = documents
-      await remove(third as WorkspaceDocument)
-      await deleteDocument(fourth as WorkspaceDocument)
-      const listed = await Array.fromAsync(store.records.list(store.workspaceId, signal))
-      expect(listed).toEqual(documents.toSpliced(2, 2))
+    it('finds strays as what they are: no kept tombstone, which stands at the same key', async () => {
+      const one = await on.recorded({ expiresAt: new Date(5) })
+      await on.buried(one, { ifExpiredByMs: 5 })
+      await on.documents.keepTombstone((await on.find(one)) as never, signal)
+      expect(await on.documents.findStray(one, signal)).toBeUndefined()
     })
 
-    it('lists all rows by ascending id, tombstones too, from behind any of them', async () => {
-      const documents = Array.from({ length: 4 }, () => document())
-      for (const each of documents) await recorded(each)
-      const [first, second] = documents
-      await remove(second as WorkspaceDocument)
-      const rows = async (after?: DocumentId) => {
-        const all = await Array.fromAsync(store.records.listItems(store.workspaceId, signal, { after }))
-        return all.map(({ documentId, document }) => [documentId, document?.documentId])
-      }
-      const all = documents.map((each) => [each.documentId, each === second ? undefined : each.documentId])
-      expect(await rows()).toEqual(all)
-      expect(await rows(first?.documentId)).toEqual(all.slice(1))
-      expect(await rows(second?.documentId)).toEqual(all.slice(2))
-      expect(await rows(documents[3]?.documentId)).toEqual([])
+    it('knows whether a workspace has any items', async () => {
+      await on.begun()
+      const { hasWorkspace } = on.documents
+      expect([await hasWorkspace(on.workspaceId, signal), await hasWorkspace(newWorkspaceId(), signal)]).toEqual([
+        true,
+        false,
+      ])
+    })
+
+    describeShares({
+      list: (share) => on.documents.listWorkspaces(share, signal),
+      add: (workspaceId) => on.begun(on.document({ workspaceId })),
     })
   })
 }

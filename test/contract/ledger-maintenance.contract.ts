@@ -1,184 +1,145 @@
 import { describe, expect, it } from 'vitest'
-import type { LedgerMaintenance } from '../../lib/ledger/ports/ledger-maintenance.ts'
-import type { QuotaLedger } from '../../lib/ledger/ports/quota-ledger.ts'
-import type { WorkspaceLedger } from '../../lib/ledger/ports/workspace-ledgers.ts'
-import { newAttempt, newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
-import { DUE_MS, useDueWorkspace } from '../support/stores/use-due-workspace.ts'
-import { describeCorrections } from './ledger-corrections.contract.ts'
+import { newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { type MakeTableStores, useTableStores } from '../support/stores/table-stores.ts'
+import { describeShares } from './shares.ts'
 
 const { signal } = new AbortController()
 
-/** @param make as for describeQuotaLedger */
-export function describeLedgerMaintenance(name: string, make: () => QuotaLedger & LedgerMaintenance): void {
+export function describeLedgerMaintenance(name: string, make: MakeTableStores): void {
   describe(`ledger maintenance: ${name}`, () => {
-    const on = useDueWorkspace(make)
-    const { reservation, take, read } = on
-
-    const dueIn = async (shard: number, nowMs: number) =>
-      (await Array.fromAsync(on.ledger.listDue({ shard, nowMs }, signal))).flat()
-    const dueInShards = (nowMs: number) => Promise.all(on.ledger.dueShards.map((shard) => dueIn(shard, nowMs)))
-    const due = async (nowMs: number) =>
-      (await dueInShards(nowMs)).flat().filter((each) => each.workspaceId === on.workspaceId)
-
-    it('reads a workspace as it is', async () => {
-      expect(await on.ledger.read(on.workspaceId, signal)).toBeUndefined()
-      const { attemptId } = await take()
-      expect(await read()).toEqual({
-        workspaceId: on.workspaceId,
-        quotaBytes: 1000,
-        usedBytes: 100,
-        takings: [{ workspaceId: on.workspaceId, attemptId, sizeBytes: 100, leaseExpiresAtMs: DUE_MS }],
-        releases: [],
-        version: expect.any(Number),
-        undos: 0,
-        checkDueAtMs: DUE_MS,
-      } satisfies WorkspaceLedger)
-    })
-
-    it('counts every change in its version, and nothing else', async () => {
-      const one = await take()
-      const release = newRelease(one, 'deletion')
-      const changes = [
-        () => on.ledger.unmark(one, signal),
-        () => on.ledger.mark(release, signal),
-        () => on.ledger.schedule(one, signal),
-        () => on.ledger.giveBack(release, signal),
-      ]
-      for (const change of changes) {
-        const { version } = await read()
-        await change()
-        expect((await read()).version).toBe(version + 1)
-      }
-      const before = await read()
-      await on.ledger.unmark(one, signal)
-      await on.ledger.giveBack(release, signal)
-      await on.ledger.take(reservation({ sizeBytes: 1001 }), signal)
-      expect(await read()).toEqual(before)
-    })
+    const on = useTableStores(make)
+    const { attempt, taken, counted, ledgerNow } = on
+    const read = () => on.ledger.read(on.workspaceId, signal)
+    const usage = () => on.ledger.usage(on.workspaceId, signal)
+    const take = (one: ReturnType<typeof attempt>) => on.ledger.take(one, signal, 0)
+    const create = () => on.ledger.create(on.workspaceId, 500, signal)
 
     it('lists all workspaces, by id and with their ledgers', async () => {
-      await take()
-      const other = newAttempt({ workspaceId: newWorkspaceId() })
-      await on.ledger.take(other, signal)
-      await on.ledger.unmark(other, signal)
+      await taken()
+      const other = attempt({ workspaceId: newWorkspaceId() })
+      await take(other)
       const ids = await Array.fromAsync(on.ledger.list(signal))
       expect(ids).toEqual(expect.arrayContaining([on.workspaceId, other.workspaceId]))
-      expect(new Set(ids).size).toBe(ids.length)
       const all = await Array.fromAsync(on.ledger.readAll(signal))
       expect(all).toContainEqual(await read())
       expect(all.map((each) => each.workspaceId).toSorted()).toEqual(ids.toSorted())
     })
 
-    describe('what is due', () => {
-      it.each(['take', 'mark', 'schedule'] as const)(
-        'is a workspace from the end of the lease of its first %s',
-        async (opens) => {
-          const one = await take()
-          if (opens !== 'take') {
-            await on.ledger.unmark(one, signal)
-            const { version } = await read()
-            await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: undefined, version }, signal)
-            expect(await due(DUE_MS)).toEqual([])
-            if (opens === 'schedule') await on.ledger.schedule(one, signal)
-            else await on.ledger.mark(newRelease(one, 'deletion', { leaseExpiresAtMs: DUE_MS }), signal)
-          }
-          expect(await due(DUE_MS - 1)).toEqual([])
-          expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
-        },
-      )
+    describeShares({
+      list: (share) => on.ledger.list(signal, share),
+      add: (workspaceId) => on.ledger.create(workspaceId, 1000, signal),
+    })
 
-      it('is listed in one shard, behind those that have waited longer', async () => {
-        const others = await Promise.all(
-          Array.from({ length: 40 }, async (_, number) => {
-            const other = newAttempt({ workspaceId: newWorkspaceId(), leaseExpiresAtMs: DUE_MS - 1000 + number })
-            await on.ledger.take(other, signal)
-            return other.workspaceId
-          }),
-        )
-        await take()
-        const shards = await dueInShards(DUE_MS)
-        expect(shards.flat().filter((each) => each.workspaceId === on.workspaceId)).toHaveLength(1)
-        const listed = shards.flat().map((each) => each.workspaceId)
-        expect(listed).toEqual(expect.arrayContaining(others))
-        for (const shard of shards) {
-          const times = shard.map(({ checkDueAtMs }) => checkDueAtMs)
-          expect(times).toEqual(times.toSorted((one, other) => one - other))
-        }
+    describe('correct', () => {
+      const correct = (expectedBytes: number, version?: number, { usedBytes = 100, last = version ?? 0 } = {}) => {
+        const at = version !== undefined && { at: { version, lastVersion: last } }
+        return on.ledger.correct(on.workspaceId, { usedBytes, expectedBytes, ...at }, signal)
+      }
+
+      it.each([
+        ['up', 700],
+        ['down', 40],
+      ])('changes the used bytes by the drift, %s, and nothing else', async (_, expectedBytes) => {
+        await taken()
+        const before = await ledgerNow()
+        expect(await correct(expectedBytes, before.version)).toBe(true)
+        expect(await ledgerNow()).toEqual({ ...before, usedBytes: expectedBytes, version: before.version + 1 })
       })
 
-      it('is claimed by one alone, until the time it says', async () => {
-        await take()
-        const { version } = await read()
-        const untilMs = DUE_MS + 10
-        const claims = await Promise.all(
-          [1, 2, 3].map(() => on.ledger.lease(on.workspaceId, { seenDueAtMs: DUE_MS, untilMs }, signal)),
-        )
-        const held = claims.filter((claim) => claim !== undefined)
-        expect(held).toEqual([await read()])
-        expect(held).toMatchObject([{ checkDueAtMs: untilMs, version }])
-        expect(await due(untilMs - 1)).toEqual([])
-        expect(await due(untilMs)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: untilMs }])
-        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: DUE_MS + 5 }, signal)
-        expect((await read()).checkDueAtMs).toBe(untilMs)
-        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: untilMs, nextMs: DUE_MS + 5 }, signal)
-        expect((await read()).checkDueAtMs).toBe(DUE_MS + 5)
-      })
-
-      it('is not claimed when there is no ledger, or nothing is due', async () => {
-        const claim = { seenDueAtMs: DUE_MS, untilMs: DUE_MS + 10 }
-        expect(await on.ledger.lease(on.workspaceId, claim, signal)).toBeUndefined()
-        expect(await on.ledger.read(on.workspaceId, signal)).toBeUndefined()
-        await take({ leaseExpiresAtMs: DUE_MS + 1 })
-        expect(await on.ledger.lease(on.workspaceId, claim, signal)).toBeUndefined()
-        expect((await read()).checkDueAtMs).toBe(DUE_MS + 1)
-      })
-
-      it('does not move with later changes, whatever becomes of the first', async () => {
-        const one = await take()
-        await take({ leaseExpiresAtMs: DUE_MS - 10 })
-        await take({ leaseExpiresAtMs: DUE_MS + 10 })
-        await on.ledger.schedule({ ...one, leaseExpiresAtMs: DUE_MS - 20 }, signal)
+      it('keeps what has changed since the drift was seen, a quota too', async () => {
+        const one = await taken()
+        const { version } = await ledgerNow()
+        await taken({ sizeBytes: 300 })
         await on.ledger.giveBack(one, signal)
-        expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
+        await on.ledger.setQuota(on.workspaceId, { shownBytes: 1000, toBytes: 400 }, signal)
+        expect(await correct(170, version)).toBe(true)
+        expect(await usage()).toEqual({ quotaBytes: 400, usedBytes: 370 })
       })
 
-      it('is put off however much has changed, but not when somebody else has done so', async () => {
-        await take()
-        await take()
-        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: DUE_MS + 10 }, signal)
-        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: DUE_MS + 20 }, signal)
-        const { version } = await read()
-        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: undefined, version }, signal)
-        expect((await read()).checkDueAtMs).toBe(DUE_MS + 10)
+      it('does so once, however often, and by however many who have seen the same', async () => {
+        await taken()
+        const { version: first } = await ledgerNow()
+        await taken()
+        const { version: second } = await ledgerNow()
+        await taken()
+        const done = await Promise.all([
+          ...Array.from({ length: 5 }, () => correct(40, first)),
+          ...Array.from({ length: 5 }, () => correct(140, second, { usedBytes: 200 })),
+        ])
+        expect(done).toEqual(Array(10).fill(true))
+        expect((await usage())?.usedBytes).toBe(240)
       })
 
-      it('ends when nothing is left, until the next change', async () => {
-        const one = await take()
-        await on.ledger.unmark(one, signal)
-        const { version } = await read()
-        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: undefined, version }, signal)
-        expect(await due(Number.MAX_SAFE_INTEGER)).toEqual([])
-        expect(await read()).toMatchObject({ version, checkDueAtMs: undefined })
-        await take({ leaseExpiresAtMs: DUE_MS + 30 })
-        expect(await due(DUE_MS + 30)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS + 30 }])
+      it('does so again for a drift that was seen after the last correction', async () => {
+        await taken()
+        expect(await correct(40, (await ledgerNow()).version)).toBe(true)
+        const { version } = await ledgerNow()
+        await taken()
+        expect(await correct(35, version, { usedBytes: 40 })).toBe(true)
+        expect((await usage())?.usedBytes).toBe(135)
       })
 
-      it.each(['take', 'schedule'])('does not end when a %s came since it was read', async (what) => {
-        const one = await take()
-        const { version } = await read()
-        await (what === 'take' ? take() : on.ledger.schedule(one, signal))
-        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: undefined, version }, signal)
-        expect(await due(DUE_MS)).toEqual([{ workspaceId: on.workspaceId, checkDueAtMs: DUE_MS }])
+      it('leaves a ledger alone that was made since', async () => {
+        await taken()
+        const { version } = await ledgerNow()
+        expect(await correct(700)).toBe(false)
+        expect(await correct(700, version + 1)).toBe(false)
+        expect(await correct(700, version - 700_000, { last: version - 600_001 })).toBe(false)
+        expect((await usage())?.usedBytes).toBe(100)
+        expect(await correct(700, version - 700_000, { last: version - 600_000 })).toBe(true)
       })
 
-      it('makes no ledger by being put off, or scheduled', async () => {
-        await expect(on.ledger.schedule(reservation(), signal)).rejects.toThrow('has no ledger')
-        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: DUE_MS + 10 }, signal)
-        await on.ledger.reschedule(on.workspaceId, { seenDueAtMs: DUE_MS, nextMs: undefined, version: 0 }, signal)
-        expect(await on.ledger.read(on.workspaceId, signal)).toBeUndefined()
+      it('makes the ledger of a workspace that has lost it', async () => {
+        expect(await correct(700, 1)).toBe(false)
+        expect(await correct(700)).toBe(true)
+        expect(await correct(700)).toBe(false)
+        expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 700 })
+        expect(await take(attempt({ sizeBytes: 301 }))).toMatchObject({ outcome: 'quota_exceeded' })
+        await taken({ sizeBytes: 300 })
       })
     })
 
-    describeCorrections(on)
+    describe('remove', () => {
+      const remove = (version: number | undefined) => on.ledger.remove(on.workspaceId, version, signal)
+
+      it('takes an empty one away, once or twice, and is fine with one that was never there', async () => {
+        expect(await remove(undefined)).toBe(true)
+        await create()
+        const { version } = await ledgerNow()
+        for (let times = 0; times < 2; times++) expect(await remove(version)).toBe(true)
+        expect(await read()).toBeUndefined()
+        // Then it is as one that was never seen.
+        expect(await take(attempt())).toMatchObject({ outcome: 'taken', ledger: { quotaBytes: 1000 } })
+      })
+
+      it.each<[string, () => Promise<unknown>, seen?: 'before' | 'never']>([
+        ['counts bytes', () => counted(1)],
+        ['has a taking under way that weighs nothing', () => taken({ sizeBytes: 0 })],
+        [
+          'has a release under way that weighs nothing',
+          () => on.ledger.mark(newRelease(attempt({ sizeBytes: 0 })), signal, 0),
+        ],
+        [
+          'changed since it was looked at, although it is empty again',
+          async () => on.ledger.giveBack(await taken(), signal),
+          'before',
+        ],
+        ['was made after none was seen', async () => {}, 'never'],
+      ])('refuses one that %s, and changes nothing', async (_, change, seen) => {
+        await create()
+        const { version: made } = await ledgerNow()
+        await change()
+        const before = await ledgerNow()
+        expect(await remove(seen === 'before' ? made : seen === 'never' ? undefined : before.version)).toBe(false)
+        expect(await ledgerNow()).toEqual(before)
+      })
+
+      it('loses to a promotion or wins against it, and never takes counted bytes away', async () => {
+        await create()
+        const { version } = await ledgerNow()
+        const [isRemoved] = await Promise.all([remove(version), taken()])
+        expect(await ledgerNow()).toMatchObject({ usedBytes: 100, quotaBytes: isRemoved ? 1000 : 500 })
+      })
+    })
   })
 }

@@ -1,104 +1,142 @@
-import { marshall } from '@aws-sdk/util-dynamodb'
-import { describe, expect, it } from 'vitest'
-import type { Attributes } from '../../lib/aws/dynamodb/stored-item.ts'
-import { newAttemptId } from '../../lib/ids.ts'
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+import { expect, it } from 'vitest'
+import type { Attributes, Codec } from '../../lib/aws/dynamodb/codec.ts'
+import { DELETED, DUE, READY } from '../../lib/aws/dynamodb/document-codec.ts'
+import { RELEASE, TAKING, WORKSPACE } from '../../lib/aws/dynamodb/workspace-codec.ts'
+import type { Attempt } from '../../lib/ledger/ports/documents.ts'
 import { UnreadableItemError } from '../../lib/ledger/ports/unreadable-item.ts'
-import { LEDGER_NOW_MS, newDocument } from '../support/stores/ledger-values.ts'
-import { useStoredItems } from '../support/stores/use-stored-items.ts'
+import { DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
+import { createPorts, WORKSPACE as WORKSPACE_ID } from '../support/ports.ts'
+import { pendingOf, strayOf } from '../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 /** 2^53 + 1: JavaScript cannot tell it from 2^53. */
 const TOO_LARGE = { N: '9007199254740993' }
+const KEYS = ['workspace_id', 'document_id']
+/** DynamoDB itself refuses these with another type. */
+const KEYS_OF_INDEXES = ['due_at']
 
-const items = useStoredItems()
-const { reservation, put, get, readRecordItem } = items
+type Damage = (item: Attributes) => void
 
-it("a document's place in the list never changes: an index that follows late would show it twice, or not", async () => {
-  const { documents, expiries } = items.open()
-  const one = newDocument(reservation())
-  await documents.record(one, signal)
-  const places = [(await readRecordItem(one)).listed_at]
-  let read = one
-  for (const expiresAt of [new Date(LEDGER_NOW_MS + 1000), new Date(LEDGER_NOW_MS + 2000), undefined]) {
-    expect(await expiries.setExpiry(read, expiresAt, signal)).toBe(true)
-    places.push((await readRecordItem(one)).listed_at)
-    read = { ...one, expiresAt }
-  }
-  expect(places).toEqual(Array(4).fill({ S: `${one.createdAt.toISOString()} ${one.documentId}` }))
+/** What may be wrong with an item's attributes, one at a time. */
+function damagesOf(codec: object, of = ''): [what: string, damage: Damage][] {
+  const attributes = Object.entries(codec as Codec<never>).filter(([name]) => !KEYS.includes(name))
+  return attributes.flatMap(([name, { kind, isOptional }]) => {
+    const isNumber = kind === 'number' || kind === 'ms'
+    const mayHaveAnyType = !KEYS_OF_INDEXES.includes(name)
+    const wrong: [string, AttributeValue | undefined, boolean][] = [
+      ['missing', undefined, !isOptional],
+      ['of another type', isNumber ? { S: '7' } : { N: '7' }, mayHaveAnyType],
+      ['of no type', { NULL: true }, mayHaveAnyType],
+      ['beyond 2^53', TOO_LARGE, isNumber],
+    ]
+    return wrong.flatMap(([what, value, isPossible]): [string, Damage][] => {
+      const damage: Damage = (item) => {
+        delete item[name]
+        if (value) item[name] = value
+      }
+      return isPossible ? [[`${of}${name} ${what}`, damage]] : []
+    })
+  })
+}
+
+const DOCUMENTS = { pending: DUE, ready: READY, deleting: DELETED, gone: DELETED, stray: DUE } as const
+const OF_DOCUMENTS = Object.entries(DOCUMENTS).flatMap(([state, codec]) =>
+  damagesOf(codec).map(([what, damage]) => ({ state, what, damage })),
+)
+
+it.each(OF_DOCUMENTS)(
+  'an item that is $state, with $what, is passed by and told; alone, it is refused',
+  async ({ state, damage }) => {
+    const { begin, deleteDocument, deps, documents, run, stored } = createPorts()
+    const [good, one] = [await run(['begin', 'record']), begin()]
+    if (state === 'stray') await documents.putStray(strayOf(one), signal)
+    else if (state === 'pending') await run(['begin'], one)
+    else {
+      const document = await run(['begin', 'take', 'record'], one, { expiresAt: new Date(0) })
+      if (state === 'deleting') await run(['delete'], one)
+      if (state === 'gone') await deleteDocument(document)
+    }
+    const key = {
+      workspaceId: one.workspaceId,
+      itemId: `${one.documentId}${state === 'stray' ? `/${one.attemptId}` : ''}`,
+    }
+    const find = (): Promise<unknown> =>
+      state === 'stray' ? documents.findStray(one, signal) : documents.find(one, signal)
+    expect(await find()).toMatchObject({ state })
+    await stored.change(DOCUMENTS_TABLE, ({ document_id }) => document_id?.S === key.itemId, damage)
+
+    const errors: Error[] = []
+    const options = { onUnreadable: (error: Error) => void errors.push(error) }
+    const listed = await Array.fromAsync(documents.list(WORKSPACE_ID, signal, options))
+    expect(listed.map(({ attemptId }) => attemptId)).toEqual([good.attemptId])
+    expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining(key.itemId)])
+    await expect(Array.fromAsync(documents.list(WORKSPACE_ID, signal))).rejects.toBeInstanceOf(UnreadableItemError)
+    await expect(find()).rejects.toBeInstanceOf(UnreadableItemError)
+    await expect(deps.dueWork.findDue({ ...key, dueAtMs: 0 }, signal)).rejects.toBeInstanceOf(UnreadableItemError)
+    if (state === 'stray') return
+    const beginning = documents.begin(pendingOf(one), undefined, signal)
+    await expect(beginning).rejects.toBeInstanceOf(UnreadableItemError)
+  },
+)
+
+it('an item of a state that nobody knows is no document', async () => {
+  const { documents, run, stored } = createPorts()
+  const one: Attempt = await run(['begin', 'record'])
+  await stored.change(
+    DOCUMENTS_TABLE,
+    () => true,
+    (item) => {
+      item.item_state = { S: 'archived' }
+    },
+  )
+  await expect(documents.find(one, signal)).rejects.toThrow('item_state is archived')
 })
 
-describe('fixed: an unreadable item', () => {
-  const COUNTER = { quota_bytes: 1000, remaining_bytes: 1000, version: 0, takings: {}, releases: {} }
-  const putCounter = (change: Attributes) =>
-    put(items.config.workspacesTable, { ...marshall({ ...COUNTER, workspace_id: items.workspaceId }), ...change })
-
-  it.each<[string, Attributes]>([
-    ['a number beyond 2^53', { remaining_bytes: TOO_LARGE }],
-    ['a number as a string', { quota_bytes: { S: '1000' } }],
-    ['no number', { version: { NULL: true } }],
-    ['takings that are no map', { takings: { S: 'none' } }],
-    ['takings of nothing', { takings: { NULL: true } }],
-    ['a taking that is no map', { takings: { M: { a: { NULL: true } } } }],
-    ['a taking without bytes', { takings: { M: { a: { M: { l: { N: '1' } } } } } }],
-    ['a release whose bytes are beyond 2^53', { releases: { M: { a: { M: { n: TOO_LARGE, l: { N: '1' } } } } } }],
-    ['a release without a lease', { releases: { M: { a: { M: { n: { N: '1' } } } } } }],
-    ['a release of nobody', { releases: { M: { a: { M: { n: { N: '1' }, l: { N: '1' } } } } } }],
-  ])('of the ledger, with %s, is named when it is read, and still listed', async (_, change) => {
-    await putCounter(change)
-    const ledger = items.open().ledger
-    const reading = ledger.read(items.workspaceId, signal)
-    await expect(reading).rejects.toBeInstanceOf(UnreadableItemError)
-    await expect(reading).rejects.toThrow(items.workspaceId)
-    expect(await Array.fromAsync(ledger.list(signal))).toContain(items.workspaceId)
-    // So that the other tests, which read the whole table, can read this item.
-    await putCounter({})
-  })
-
-  it('of the ledger is not in the way of closing, which reads nothing', async () => {
-    await putCounter({ check_due_at: TOO_LARGE })
-    const ledger = items.open().ledger
-    await ledger.unmark({ workspaceId: items.workspaceId, attemptId: newAttemptId() }, signal)
-    await putCounter({})
-  })
-
-  const damage: [string, Attributes][] = [
-    ['a number beyond 2^53', { size_bytes: TOO_LARGE }],
-    ['an attribute of another type', { attempt_id: { N: '7' } }],
-    ['an attribute missing', { object_key: { NULL: true } }],
-  ]
-
-  type Listed = { attemptId: string }
-  type List = (onUnreadable?: (error: Error) => void) => AsyncIterable<Listed>
-
-  /** What is listed is the good one alone, and whoever does not ask to be told of the bad one is refused. */
-  async function expectPassedBy(list: List, good: Listed, bad: { documentId: string }) {
-    const errors: Error[] = []
-    const listed = await Array.fromAsync(list((error) => errors.push(error)))
-    expect(listed.map(({ attemptId }) => attemptId)).toEqual([good.attemptId])
-    expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining(bad.documentId)])
-    await expect(Array.fromAsync(list())).rejects.toBeInstanceOf(UnreadableItemError)
+type Kind = 'takings' | 'releases'
+/** Of the markers in a ledger, instead of the ledger. */
+const ofMarkers = (kind: Kind, codec: object): [what: string, damage: Damage][] => {
+  const ofEach = damagesOf(codec).map(([what, damage]): [string, Damage] => [
+    `${kind} with ${what}`,
+    (item) => {
+      for (const { M = {} } of Object.values(item[kind]?.M ?? {})) damage(M)
+    },
+  ])
+  const ofNone: Damage = (item) => {
+    item[kind] = { M: { id: { NULL: true } } }
   }
+  return [...ofEach, [`${kind} that are no maps`, ofNone]]
+}
+const OF_LEDGERS = [...damagesOf(WORKSPACE), ...ofMarkers('takings', TAKING), ...ofMarkers('releases', RELEASE)]
 
-  it.each(damage)('of a reservation, with %s, is passed by and told; alone, it is refused', async (_, change) => {
-    const reservations = items.open().reservations
-    const [good, bad] = [reservation(), reservation()]
-    for (const each of [good, bad]) await reservations.reserve(each, false, signal)
-    const { reservationsTable } = items.config
-    const key = { workspace_id: items.workspaceId, reservation_id: bad.documentId }
-    await put(reservationsTable, { ...(await get(reservationsTable, key)), ...change })
-    await expectPassedBy((onUnreadable) => reservations.list(items.workspaceId, signal, onUnreadable), good, bad)
-    for (const refused of [reservations.find(bad, signal), reservations.claim(bad, signal)]) {
-      await expect(refused).rejects.toBeInstanceOf(UnreadableItemError)
-    }
-  })
+it.each(OF_LEDGERS)('a ledger, with %s, is named when it is read, and still listed', async (_, damage) => {
+  const { deps, ledger, run, stored } = createPorts()
+  await run(['take', 'mark'])
+  expect(await ledger.read(WORKSPACE_ID, signal)).toMatchObject({ usedBytes: 100 })
+  await stored.change(WORKSPACES_TABLE, () => true, damage)
+  for (const read of [
+    () => ledger.read(WORKSPACE_ID, signal),
+    () => ledger.usage(WORKSPACE_ID, signal),
+    () => Array.fromAsync(deps.workspaces.readAll(signal)),
+  ]) {
+    const reading = read()
+    await expect(reading).rejects.toBeInstanceOf(UnreadableItemError)
+    await expect(reading).rejects.toThrow(WORKSPACE_ID)
+  }
+  expect(await Array.fromAsync(deps.workspaces.list(signal))).toEqual([WORKSPACE_ID])
+})
 
-  it.each(damage)('of a document, with %s, is passed by and told; alone, it is refused', async (_, change) => {
-    const records = items.open().documents
-    const [good, bad] = [newDocument(reservation()), newDocument(reservation())]
-    for (const each of [good, bad]) await records.record(each, signal)
-    await put(items.config.documentsTable, { ...(await readRecordItem(bad)), ...change })
-    await expectPassedBy((onUnreadable) => records.list(items.workspaceId, signal, onUnreadable), good, bad)
-    const refused = records.find(items.workspaceId, bad.documentId, signal)
-    await expect(refused).rejects.toBeInstanceOf(UnreadableItemError)
-  })
+it('a ledger that cannot be read is not in the way of what closes', async () => {
+  const { begin, ledger, run, stored } = createPorts()
+  const one = begin()
+  await run(['take'], one)
+  await stored.change(
+    WORKSPACES_TABLE,
+    () => true,
+    (item) => {
+      item.corrected_in = TOO_LARGE
+    },
+  )
+  await ledger.unmark(one, signal)
+  expect(stored.attributes(WORKSPACES_TABLE)).toMatchObject([{ takings: { M: {} }, remaining_bytes: { N: '900' } }])
 })

@@ -1,117 +1,87 @@
-import { CreateTableCommand, DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
+import { DELETED, DUE, READY } from '../../lib/aws/dynamodb/document-codec.ts'
+import { createDueWork } from '../../lib/aws/dynamodb/due-work.ts'
 import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
-import { documentIdOfAttempt, newAttemptId } from '../../lib/ids.ts'
-import type { Attempt } from '../../lib/ledger/ports/reservations.ts'
-import { inProcess } from '../support/aws/in-process.ts'
-import { createMemoryDynamoDb } from '../support/aws/memory-dynamodb.ts'
-import { newAttempt, newDocument, newRelease } from '../support/stores/ledger-values.ts'
-import { openTableStores } from '../support/stores/table-stores.ts'
+import { RELEASE, TAKING, WORKSPACE } from '../../lib/aws/dynamodb/workspace-codec.ts'
+import { resolveDueItems } from '../../lib/ledger/resolve-due-items.ts'
+import { LONGEST_COPY_MS, undo } from '../../lib/ledger/undo.ts'
+import { createTestApi } from '../support/api/test-api.ts'
+import { DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
+import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { read, tableRows } from './pages.ts'
 
 const PAGE = 'docs/data.md'
 const TABLES = {
-  Keys: ['token_hash'],
-  RateLimits: ['key_id'],
-  Workspaces: ['workspace_id'],
-  Reservations: ['workspace_id', 'reservation_id'],
-  Documents: ['workspace_id', 'document_id'],
+  Keys: { TableName: 'keys_table', keys: ['token_hash'] },
+  RateLimits: { TableName: 'rate_limits_table', keys: ['key_id'] },
+  Workspaces: { TableName: WORKSPACES_TABLE, keys: ['workspace_id'] },
+  Documents: { TableName: DOCUMENTS_TABLE, keys: ['workspace_id', 'document_id'] },
 }
 type Table = keyof typeof TABLES
 type Item = Record<string, unknown>
 
 const { signal } = new AbortController()
-const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
-const items: Record<string, Item[]> = {}
+/** All that was ever in each table. */
+const items: Record<Table, Item[]> = { Keys: [], RateLimits: [], Workspaces: [], Documents: [] }
 
-/** Writes all that the adapters can write, on DynamoDB in memory, and keeps what is there after each step. */
+/** Does all that writes, on tables in memory, and keeps what is there after each write. */
 beforeAll(async () => {
-  const requestHandler = inProcess(createMemoryDynamoDb().store)
-  const client = new DynamoDBClient({ region: 'us-east-1', credentials: CREDENTIALS, requestHandler } as never)
-  for (const [TableName, keys] of Object.entries(TABLES)) {
-    items[TableName] = []
-    const KeySchema = keys.map(
-      (AttributeName, index) => ({ AttributeName, KeyType: index ? 'RANGE' : 'HASH' }) as const,
-    )
-    const AttributeDefinitions = keys.map((AttributeName) => ({ AttributeName, AttributeType: 'S' }) as const)
-    const table = { TableName, KeySchema, AttributeDefinitions, BillingMode: 'PAY_PER_REQUEST' } as const
-    await client.send(new CreateTableCommand(table))
+  const api = createTestApi()
+  const { clock, dependencies, stored, workspaces } = api
+  const { client, tables } = stored
+  const { execute } = tables
+  for (const { TableName, keys } of [TABLES.Keys, TABLES.RateLimits]) {
+    const [AttributeName] = keys
+    const KeySchema = [{ AttributeName, KeyType: 'HASH' }]
+    const AttributeDefinitions = [{ AttributeName, AttributeType: 'S' }]
+    await execute('CreateTable', { TableName, KeySchema, AttributeDefinitions, BillingMode: 'PAY_PER_REQUEST' })
   }
-  const keep = async () => {
-    for (const TableName of Object.keys(TABLES)) {
-      const { Items = [] } = await client.send(new ScanCommand({ TableName }))
-      items[TableName]?.push(...Items.map((item) => unmarshall(item)))
+  tables.execute = async (...args) => {
+    const result = await execute(...args)
+    for (const [table, { TableName }] of Object.entries(TABLES)) {
+      items[table as Table].push(...stored.attributes(TableName).map((item) => unmarshall(item)))
     }
-  }
-  const config = { workspacesTable: 'Workspaces', reservationsTable: 'Reservations', documentsTable: 'Documents' }
-  const { ledger, reservations, documents } = openTableStores({ dynamoDb: client, config: config as never })
-  const counted = async (attempt: Attempt): Promise<Attempt> => {
-    const taken = await ledger.take(attempt, signal)
-    if (taken.outcome !== 'taken') throw new Error(taken.outcome)
-    return { ...attempt, countedFrom: taken.countedFrom }
-  }
-  const release = async (attempt: Attempt, cause: 'undo' | 'deletion') => {
-    const marked = await ledger.mark(newRelease(attempt, cause), signal)
-    if (marked === 'crowded') throw new Error(marked)
-    return marked
+    return result
   }
 
-  const keys = createApiKeyAdministration({ client, tableName: 'Keys' })
   const key = { keyId: 'key_1', workspaceId: 'ws_1', userId: 'u', kind: 'standard', permissions: ['a'] }
-  await keys.add(
-    {
-      ...key,
-      tokenHash: 'h',
-      isEnabled: true,
-      expiresAtMs: 1,
-      createdAt: new Date(0).toISOString(),
-      replacedBy: 'key_2',
-    } as never,
-    signal,
-  )
-  const policy = { requestsPerMinute: 30, burst: 5 }
-  const rateLimiter = createRateLimiter({ client, tableName: 'RateLimits', policy, now: Date.now })
+  const state = { tokenHash: 'h', isEnabled: true, expiresAtMs: 1, createdAt: '2026', replacedBy: 'key_2' }
+  await createApiKeyAdministration({ client, tableName: 'keys_table' }).add({ ...key, ...state } as never, signal)
+  const limits = { client, tableName: 'rate_limits_table', policy: { requestsPerMinute: 30, burst: 5 } }
+  const rateLimiter = createRateLimiter({ ...limits, now: dependencies.now })
   await rateLimiter.take('key_1', signal)
   await rateLimiter.beginWait('key_1', 20_000, signal)
 
-  // An attempt that is undone.
-  const dead = newAttempt({ documentId: documentIdOfAttempt(newAttemptId()) })
-  await reservations.claim(dead, signal)
-  await keep()
-  const undone = await counted(dead)
-  await reservations.reserve(undone, true, signal)
-  await ledger.unmark(undone, signal)
-  await reservations.note('late_copy', undone, signal)
-  await reservations.fence(newAttempt(), false, signal)
-  await documents.fence(undone, signal)
-  const undo = await release(undone, 'undo')
-  await reservations.handOver(undo, signal)
-  await keep()
-  await ledger.giveBack(undo, signal)
-
-  // A document that is made, fenced off from others and deleted.
-  const made = await counted(newAttempt())
-  await documents.record({ ...newDocument(made), expiresAt: new Date(1_900_000_000_000) }, signal)
+  // A promotion; its document expires, is made anew, and is deleted.
+  const workspaceId = key.workspaceId as never
+  await workspaces.create(workspaceId, 1000, signal)
   const to = { expireAfterSeconds: 3600, expireAtMostSeconds: 7200 }
-  await ledger.setRetention(made.workspaceId, { shown: {}, to }, signal)
-  await documents.fence(newAttempt({ documentId: made.documentId }), signal)
-  await reservations.note('deletion', made, signal)
-  const { version = 0 } = (await ledger.read(made.workspaceId, signal)) ?? {}
-  await ledger.correct(
-    made.workspaceId,
-    { usedBytes: 1, expectedBytes: 1, at: { version, lastVersion: version } },
-    signal,
-  )
-  const deletion = await release(made, 'deletion')
-  await keep()
-  await documents.delete(made, signal)
-  await documents.handOver(deletion, signal)
-  await documents.expireTombstone(deletion, signal)
-  await keep()
-  await documents.record(newDocument(newAttempt({ documentId: made.documentId })), signal, newDocument(made))
-  await keep()
+  await workspaces.setRetention(workspaceId, { shown: {}, to }, signal)
+  const bytes = { bytes: Buffer.alloc(100), contentType: 'text/csv', contentEncoding: 'gzip' }
+  api.objects.sandbox.set('sandboxes/ws_1/sess_1/a.csv', bytes)
+  const promote = async () => {
+    const { status, body } = await api.promote({ path: 'a.csv', headers: { 'Idempotency-Key': 'a' } })
+    expect(status).toBe(200)
+    return (body as { id: string }).id
+  }
+  await promote()
+  clock.nowMs += 3600_000
+  const dueWork = createDueWork({ client, tableName: DOCUMENTS_TABLE, now: dependencies.now })
+  await resolveDueItems('expiry', { timeoutEachMs: 60_000 }, { ...dependencies, dueWork }, signal)
+  const document_id = await promote()
+  expect((await api.call('delete_document', { parameters: { document_id } })).status).toBe(200)
+
+  // An attempt by key that is undone, although something may still be on its way.
+  const one = newAttempt({ workspaceId, documentId: newAttempt().documentId })
+  await api.documents.begin(pendingOf(one), undefined, signal)
+  await api.ledger.take(one, signal, 0)
+  await undo(one, clock.nowMs + LONGEST_COPY_MS, dependencies, signal)
+
+  const { version = 0 } = stored.ledgerOf(workspaceId) ?? {}
+  const drift = { usedBytes: 1, expectedBytes: 1, at: { version, lastVersion: version } }
+  await workspaces.correct(workspaceId, drift, signal)
 })
 
 /** Attributes of maps too, as `takings.n`. */
@@ -126,41 +96,65 @@ const attributesOf = (all: Item[]): string[] =>
   ])
 const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted()
 const namesIn = (cell = '') => [...cell.matchAll(/`([\w.]+)`/g)].map(([, name = '']) => name)
-const documented = (table: Table) =>
-  tableRows(PAGE, `## ${table}`)
-    .flatMap(([first]) => namesIn(first))
-    .filter((name) => !(name in PURPOSES))
 
-/** What a reservation has of these, by purpose. */
-const PURPOSES: Record<string, string[]> = Object.fromEntries(
-  tableRows(PAGE, '## Reservations')
-    .filter((row) => row.length === 3 && row[0] !== 'Purpose')
-    .map(([purpose, , attributes]) => [namesIn(purpose)[0] ?? '', namesIn(attributes)]),
-)
+const rowsOf = (table: Table) => tableRows(PAGE, `## ${table}`)
+/** Below the line that heads the attributes. */
+const attributeRowsOf = (table: Table) => {
+  const rows = rowsOf(table)
+  return rows.slice(rows.findIndex(([first]) => first === 'Attribute') + 1)
+}
+
+/** What the page says that items of Documents have, by their states. */
+function documentedStates(): Record<string, string[]> {
+  const rows = rowsOf('Documents')
+  const states = rows
+    .slice(
+      1,
+      rows.findIndex(([first]) => first === 'Attribute'),
+    )
+    .flatMap(([first]) => namesIn(first))
+  const byState: Record<string, string[]> = Object.fromEntries(states.map((state) => [state, []]))
+  let meant = states
+  for (const [attributes, , cell = ''] of attributeRowsOf('Documents')) {
+    const named = namesIn(cell).filter((name) => states.includes(name))
+    if (cell.startsWith('all')) meant = states.filter((state) => !named.includes(state))
+    else if (cell !== 'the same') meant = named
+    for (const state of meant) byState[state]?.push(...namesIn(attributes))
+  }
+  return Object.fromEntries(Object.entries(byState).map(([state, names]) => [state, sorted(names)]))
+}
 
 describe(PAGE, () => {
   it.each(Object.keys(TABLES) as Table[])('explains each attribute of %s that is written, and no other', (table) => {
-    expect(sorted(documented(table))).toEqual(sorted(attributesOf(items[table] ?? [])))
+    const documented = attributeRowsOf(table).flatMap(([first]) => namesIn(first))
+    expect(sorted(documented)).toEqual(sorted(attributesOf(items[table])))
   })
 
   it.each(Object.keys(TABLES) as Table[])('shows an item of %s with attributes that it has', (table) => {
     const section = read(PAGE).split(`\n## ${table}\n`)[1] ?? ''
     const example = JSON.parse(section.match(/```json\n([\s\S]*?)```/)?.[1] ?? '')
-    const unknown = attributesOf([example]).filter((name) => !attributesOf(items[table] ?? []).includes(name))
-    expect(unknown).toEqual([])
-    for (const key of TABLES[table]) expect(example).toHaveProperty(key)
+    const written = attributesOf(items[table])
+    expect(attributesOf([example]).filter((name) => !written.includes(name))).toEqual([])
+    for (const key of TABLES[table].keys) expect(example).toHaveProperty(key)
   })
 
-  it('tells the purposes of reservations, and which attributes not all of them have', () => {
-    const optional = sorted(Object.values(PURPOSES).flat())
-    const written = (items.Reservations ?? []).map((item) => [
-      item.purpose as string,
-      optional.filter((name) => name in item),
-    ])
-    const byPurpose: Record<string, string[]> = {}
-    for (const [purpose, names] of written as [string, string[]][]) {
-      byPurpose[purpose] = sorted([...(byPurpose[purpose] ?? []), ...names])
+  it('tells the states of items of Documents, and what those in each have', () => {
+    const written: Record<string, string[]> = {}
+    for (const item of items.Documents) {
+      const state = String(item.item_state)
+      written[state] = sorted([...(written[state] ?? []), ...Object.keys(item)])
     }
-    expect(byPurpose).toEqual(PURPOSES)
+    expect(written).toEqual(documentedStates())
+  })
+
+  it('has all that can be read, also what no item of this test has', () => {
+    const byState = documentedStates()
+    const codecs = Object.entries({ pending: DUE, ready: READY, deleting: DELETED, stray: DUE })
+    for (const [state, codec] of codecs) expect(byState[state]).toEqual(expect.arrayContaining(Object.keys(codec)))
+    const ofMarkers = Object.entries({ takings: TAKING, releases: RELEASE }).flatMap(([map, codec]) =>
+      Object.keys(codec).map((name) => `${map}.${name}`),
+    )
+    const ofWorkspaces = attributeRowsOf('Workspaces').flatMap(([first]) => namesIn(first))
+    expect(sorted(ofWorkspaces)).toEqual(sorted([...Object.keys(WORKSPACE), ...ofMarkers]))
   })
 })

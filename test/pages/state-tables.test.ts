@@ -8,45 +8,38 @@ afterEach(() => vi.restoreAllMocks())
 type Api = ReturnType<typeof createTestApi>
 type Method = (...args: unknown[]) => Promise<unknown>
 
-/** What is stored of the workspace, as the tables' cells. */
-function cells({ ledger, reservations, documents, objects }: Api): string[] {
-  const workspace = ledger.workspaces.get('ws_1' as never)
+/** What is stored of the workspace, as the table's cells. */
+function cells({ stored, objects }: Api): string[] {
+  const { quotaBytes = 1000, usedBytes = 0, takings = [], releases = [] } = stored.ledgerOf('ws_1') ?? {}
   const markers = [
-    ...[...(workspace?.takings.values() ?? [])].map(({ sizeBytes }) => `taking of ${sizeBytes}`),
-    ...[...(workspace?.releases.values() ?? [])].map(({ sizeBytes }) => `release of ${sizeBytes}`),
+    ...takings.map(({ sizeBytes }) => `taking of ${sizeBytes}`),
+    ...releases.map(({ sizeBytes }) => `release of ${sizeBytes}`),
   ]
-  const items = [...reservations.items.values()].map(({ purpose, sizeBytes }) =>
-    purpose === 'promotion' ? `${purpose}, ${sizeBytes}` : purpose,
-  )
-  const live = [...documents.documents.values()].map(({ sizeBytes }) => `document, ${sizeBytes}`)
-  const tombstones = [...documents.tombstones.values()].map(({ document, releasedBy, expiresAtMs }) =>
-    expiresAtMs ? 'tombstone, for a day' : `tombstone, ${document?.sizeBytes}${releasedBy ? ', handed over' : ''}`,
-  )
-  const all = [
-    [workspace?.remainingBytes ?? 1000],
-    markers,
-    items,
-    [...live, ...tombstones],
-    objects.documents.size ? ['object'] : [],
-  ]
+  const items = stored.items().map((item) => {
+    if (item.state === 'pending' || item.state === 'stray') return item.state
+    const isHandedOver = item.state === 'deleting' && item.releasedBy !== undefined
+    const more = isHandedOver ? ', handed over' : item.state === 'gone' ? ', for a day' : ''
+    return `${item.state}, ${item.sizeBytes}${more}`
+  })
+  const all = [[quotaBytes - usedBytes], markers, items, objects.documents.size ? ['object'] : []]
   return all.map((what) => what.join('; ') || '–')
 }
 
 /** Does it, and keeps what is stored after each call that changed something, in lines of a table. */
 async function linesOf(api: Api, work: () => Promise<{ status: number }>): Promise<string[]> {
   const rows = [['', ...cells(api)]]
-  const isUnmarked = Promise.withResolvers<void>()
-  for (const port of [api.ledger, api.reservations, api.documents, api.objects]) {
+  const isGivenBack = Promise.withResolvers<void>()
+  for (const port of [api.ledger, api.documents, api.objects]) {
     const methods = port as unknown as Record<string, Method>
     for (const name of Object.keys(methods).filter((each) => typeof methods[each] === 'function')) {
       const original = methods[name]?.bind(port)
       vi.spyOn(methods, name).mockImplementation(async (...args) => {
-        // A copy takes longer than what is done beside it.
-        if (name === 'copy') await isUnmarked.promise
+        // To discard an object takes longer than what is done beside it.
+        if (name === 'discard') await isGivenBack.promise
         const result = await original?.(...args)
         const now = cells(api)
         if (String(now) !== String(rows.at(-1)?.slice(1))) rows.push([name, ...now])
-        if (name === 'unmark') isUnmarked.resolve()
+        if (name === 'giveBack') isGivenBack.resolve()
         return result
       })
     }
@@ -61,8 +54,9 @@ describe('docs/reliability.md shows what is stored after each step', () => {
     const api = createTestApi()
     api.putFile(PATH, Buffer.alloc(100), 'text/csv')
     const promotion = await linesOf(api, () => api.promote({ headers: { 'Idempotency-Key': 'a' } }))
-    const [document_id] = [...api.documents.documents.values()].map(({ documentId }) => documentId as string)
-    const deletion = await linesOf(api, () => api.call('delete_document', { parameters: { document_id } }))
+    const [{ documentId: document_id } = {}] = api.stored.documents()
+    const parameters = { document_id: String(document_id) }
+    const deletion = await linesOf(api, () => api.call('delete_document', { parameters }))
     const page = read('docs/reliability.md')
     const [written] = /(?<=### Step by step\n(?:.*\n)*?\| --- .*\n)(\| .*\n)*/.exec(page) ?? ['']
     const table = `${[...promotion, ...deletion].join('\n')}\n`

@@ -68,7 +68,7 @@ export function decodeMap<Item extends object>(codec: Codec<Item>, stored: unkno
   for (const [attribute, { member, kind, isOptional }] of Object.entries(codec)) {
     const value = (stored as Record<string, unknown> | null)?.[attribute]
     if (value === undefined && isOptional) continue
-    if (typeof value !== KINDS[kind].stored) {
+    if (typeof value !== KINDS[kind].stored || value === null) {
       throw new UnreadableItemError(`${name} cannot be read: ${attribute} is not a ${KINDS[kind].stored}`)
     }
     item[member] = KINDS[kind].from(value)

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ListedDocument } from '../../documents/document-listing.ts'
 import type { DocumentId, WorkspaceId } from '../../ids.ts'
-import { UnreadableItemError } from '../../ledger/ports/unreadable-item.ts'
 import type {
   Attempt,
   DeletedDocument,
@@ -11,6 +10,7 @@ import type {
   Stray,
   WorkspaceDocument,
 } from '../../ledger/ports/documents.ts'
+import { UnreadableItemError } from '../../ledger/ports/unreadable-item.ts'
 import { type Attributes, type Codec, decode, encode, nameOf, partOf } from './codec.ts'
 
 const KEPT = { isKept: true } as const
@@ -38,7 +38,7 @@ export const READY = {
   created_by: { member: 'createdBy', kind: 'string' },
 } as const satisfies Codec<WorkspaceDocument>
 
-const DELETED: Codec<DeletedDocument> = {
+export const DELETED: Codec<DeletedDocument> = {
   ...(partOf<WorkspaceDocument>(READY, 'isKept') as object),
   item_state: { member: 'state', kind: 'string' },
   due_at: { member: 'dueAtMs', kind: 'number', ...OPTIONAL },
@@ -47,7 +47,7 @@ const DELETED: Codec<DeletedDocument> = {
   marked_in: { member: 'markedIn', kind: 'number', ...OPTIONAL },
 }
 
-const DUE: Codec<PendingDocument | Stray> = {
+export const DUE: Codec<PendingDocument | Stray> = {
   workspace_id: { member: 'workspaceId', kind: 'string' },
   item_state: { member: 'state', kind: 'string' },
   attempt_id: { member: 'attemptId', kind: 'string' },

@@ -172,7 +172,10 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         // Whoever asks can do without the answer, and others need the shard.
         Limit: MOST_READ,
       }
-      const { Items: [next] = [] } = await send(client, new QueryCommand(query), { name: 'documents.nextExpiry', signal })
+      const { Items: [next] = [] } = await send(client, new QueryCommand(query), {
+        name: 'documents.nextExpiry',
+        signal,
+      })
       return next && new Date(Number(next.due_at?.N))
     },
   }

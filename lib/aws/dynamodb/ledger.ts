@@ -14,10 +14,10 @@ export interface LedgerSettings extends TableSettings {
 }
 
 /** With so many takings, the item is below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
-export const MAX_TAKINGS = 13
-const LONGEST_ID_WITH_ALL = 36
+export const MAX_TAKINGS = 12
+const LONGEST_ID_WITH_ALL = 32
 /** A taking in the item, with its document's id. */
-const TAKING_BYTES = 70
+const TAKING_BYTES = 72
 /** Releases have places of their own, so they do not wait for takings. */
 export const MAX_RELEASES = 7
 /** No live marker lasts this long: older ones are leftovers of dead processes and take up no place. */

@@ -39,14 +39,14 @@ export const WORKSPACE = {
 type Marker = Omit<Taking, 'workspaceId' | 'documentId'> & { documentId?: DocumentId }
 
 /** One-letter names: each byte is written with every promotion of the workspace. */
-const TAKING = {
+export const TAKING = {
   n: { member: 'sizeBytes', kind: 'number' },
   l: { member: 'leaseEndsAtMs', kind: 'number' },
   // Stored unless it is made from the attempt's.
   d: { member: 'documentId', kind: 'string', ...OPTIONAL },
 } as const satisfies Codec<Marker>
 
-const RELEASE = { ...TAKING, a: { member: 'attemptId', kind: 'string' } } as const satisfies Codec<Marker>
+export const RELEASE = { ...TAKING, a: { member: 'attemptId', kind: 'string' } } as const satisfies Codec<Marker>
 
 const toMarker = ({ documentId, ...marker }: Taking): Marker =>
   documentId === documentIdOfAttempt(marker.attemptId) ? marker : { ...marker, documentId }

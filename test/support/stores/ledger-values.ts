@@ -6,7 +6,7 @@ import {
   newReleaseId,
   type WorkspaceId,
 } from '../../../lib/ids.ts'
-import type { Attempt, PendingDocument, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import type { Attempt, PendingDocument, Stray, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import type { Release, Taking } from '../../../lib/ledger/ports/ledger.ts'
 
 /** The clock of stores in tests, and the quota of a workspace that nobody gave another one. */
@@ -39,9 +39,21 @@ export function newAttempt(change: Partial<TestAttempt> = {}): TestAttempt {
   }
 }
 
-export function pendingOf({ sizeBytes: _, leaseEndsAtMs: dueAtMs, ...attempt }: TestAttempt): PendingDocument {
-  return { ...attempt, state: 'pending', dueAtMs }
+export function pendingOf({
+  workspaceId,
+  documentId,
+  attemptId,
+  objectKey,
+  leaseEndsAtMs: dueAtMs = LEASE_END_MS,
+}: Attempt & { leaseEndsAtMs?: number }): PendingDocument {
+  return { workspaceId, documentId, attemptId, objectKey, state: 'pending', dueAtMs }
 }
+
+/** @param dueAtMs when all that the attempt has sent has arrived */
+export const strayOf = (attempt: Attempt, dueAtMs = LEASE_END_MS): Stray => ({
+  ...pendingOf({ ...attempt, leaseEndsAtMs: dueAtMs }),
+  state: 'stray',
+})
 
 /** The document that an attempt makes. */
 export function newDocument(
@@ -66,7 +78,12 @@ export function newDocument(
 
 /** A release of an attempt's bytes, with an id of its own. */
 export function newRelease(
-  { workspaceId, documentId, attemptId, sizeBytes }: Pick<Release, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>,
+  {
+    workspaceId,
+    documentId,
+    attemptId,
+    sizeBytes,
+  }: Pick<Release, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>,
   change: Partial<Release> = {},
 ): Release {
   const bytes = { workspaceId, documentId, attemptId, sizeBytes }

@@ -1,32 +1,109 @@
-import { createDocumentExpiries } from '../../../lib/aws/dynamodb/document-expiries.ts'
+import { beforeEach, expect } from 'vitest'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
 import { createDocumentMaintenance } from '../../../lib/aws/dynamodb/document-maintenance.ts'
-import { createDocumentRecords } from '../../../lib/aws/dynamodb/document-records.ts'
+import { createDocuments } from '../../../lib/aws/dynamodb/documents.ts'
+import { createDueWork } from '../../../lib/aws/dynamodb/due-work.ts'
+import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
-import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
-import { createReservations } from '../../../lib/aws/dynamodb/reservations.ts'
-import { createWorkspaceAdministration } from '../../../lib/aws/dynamodb/workspace-administration.ts'
-import { createWorkspaceRemoval } from '../../../lib/aws/dynamodb/workspace-removal.ts'
-import { LEDGER_NOW_MS, LEDGER_SETTINGS } from './ledger-values.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import {
+  LEASE_END_MS,
+  LEDGER_NOW_MS,
+  LEDGER_SETTINGS,
+  newAttempt,
+  newDocument,
+  newRelease,
+  newWorkspaceId,
+  pendingOf,
+  type TestAttempt,
+} from './ledger-values.ts'
 import type { StandIns } from './stand-ins.ts'
 
-/** The adapters on a DynamoDB with the tables of the configuration. @param now the clock of the documents */
+export const DAY_MS = 24 * 60 * 60 * 1000
+// Never reached, however busy the machine.
+const signal = AbortSignal.timeout(900_000)
+
+/** The adapters on a DynamoDB with the tables of the configuration. */
 export function openTableStores(
-  { dynamoDb: client, config }: Pick<StandIns, 'dynamoDb' | 'config'>,
+  {
+    dynamoDb: client,
+    config,
+  }: Pick<StandIns, 'dynamoDb'> & { config: Record<'workspacesTable' | 'documentsTable', string> },
   now: () => number = () => LEDGER_NOW_MS,
 ) {
-  const ledger = { ...LEDGER_SETTINGS, client, tableName: config.workspacesTable }
-  const documents = { client, tableName: config.documentsTable, now }
+  const ledger = { ...LEDGER_SETTINGS, client, tableName: config.workspacesTable, now }
+  const documents = { ...LEDGER_SETTINGS, client, tableName: config.documentsTable, now }
   return {
-    ledger: {
-      ...createQuotaLedger(ledger),
-      ...createLedgerMaintenance(ledger),
-      ...createWorkspaceAdministration(ledger),
-    },
-    removal: createWorkspaceRemoval(ledger),
-    reservations: createReservations({ client, tableName: config.reservationsTable }),
-    documents: { ...createDocumentRecords(documents), ...createDocumentMaintenance(documents) },
+    ledger: { ...createLedger(ledger), ...createLedgerMaintenance(ledger) },
+    documents: { ...createDocuments(documents), ...createDocumentMaintenance(documents) },
+    dueWork: createDueWork(documents),
     listing: createDocumentListing(documents),
-    expiries: createDocumentExpiries(documents),
   }
+}
+
+/** @param now the clock of the adapters */
+export type MakeTableStores = (now: () => number) => ReturnType<typeof openTableStores>
+
+/** The adapters, a clock, and a workspace that they have never seen, new for each test, and what the contracts do with them. */
+export function useTableStores(make: MakeTableStores) {
+  const on = { clock: { nowMs: LEDGER_NOW_MS } } as ReturnType<MakeTableStores> & {
+    clock: { nowMs: number }
+    workspaceId: WorkspaceId
+  }
+  beforeEach(() => {
+    on.clock.nowMs = LEDGER_NOW_MS
+    Object.assign(on, { ...make(() => on.clock.nowMs), workspaceId: newWorkspaceId() })
+  })
+
+  const attempt = (change: Partial<TestAttempt> = {}) => newAttempt({ workspaceId: on.workspaceId, ...change })
+  /** As nobody has it yet: its size is beyond 32 bits. */
+  const document = (change: Partial<WorkspaceDocument> = {}) => {
+    const { workspaceId = on.workspaceId, documentId } = change
+    const sizeBytes = 5 * 1024 ** 3
+    return newDocument(newAttempt({ workspaceId, sizeBytes, ...(documentId && { documentId }) }), change)
+  }
+
+  const begun = async (one = document()) => {
+    expect(await on.documents.begin(pendingOf(one), undefined, signal)).toBeUndefined()
+    return one
+  }
+
+  return Object.assign(on, {
+    attempt,
+    document,
+    /** The ledger, which is there. */
+    async ledgerNow() {
+      const found = await on.ledger.read(on.workspaceId, signal)
+      if (!found) throw new Error(`${on.workspaceId} has no ledger`)
+      return found
+    },
+    async taken(change: Partial<TestAttempt> = {}) {
+      const one = attempt(change)
+      expect(await on.ledger.take(one, signal, 0)).toMatchObject({ outcome: 'taken' })
+      return one
+    },
+    /** Bytes that are counted, without a marker. */
+    async counted(sizeBytes: number) {
+      const one = attempt({ sizeBytes })
+      expect(await on.ledger.take(one, signal, 0)).toMatchObject({ outcome: 'taken' })
+      await on.ledger.unmark(one, signal)
+      return one
+    },
+    begun,
+    async recorded(change: Partial<WorkspaceDocument> = {}) {
+      const one = await begun(document(change))
+      expect(await on.documents.record(one, signal)).toBe(true)
+      return one
+    },
+    find: (of: WorkspaceDocument) => on.documents.find(of, signal),
+    /** All that a deletion does to a document. */
+    async buried(of: WorkspaceDocument, when: { ifExpiredByMs?: number } = {}) {
+      const { releaseId } = newRelease(of)
+      await on.documents.delete(of, { ...when, dueAtMs: LEASE_END_MS }, signal)
+      expect(await on.documents.handOver(of, { releaseId, markedIn: 9 }, signal)).toBe(releaseId)
+      await on.documents.bury(of, releaseId, signal)
+      return releaseId
+    },
+  })
 }

@@ -2,9 +2,10 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { toApiKey } from '../../../lib/aws/dynamodb/api-key-store.ts'
-import { createWorkspaceAdministration } from '../../../lib/aws/dynamodb/workspace-administration.ts'
+import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
+import { LEDGER_SETTINGS } from '../../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
@@ -41,7 +42,7 @@ describe('the record of an API key', () => {
 
 it('creating a workspace fails when it was there and is gone', async () => {
   const { client } = clientOf({ PutItemCommand: () => conditionFailed(), GetItemCommand: () => ({}) })
-  const workspaces = createWorkspaceAdministration({ client, tableName: 'workspaces' })
+  const workspaces = createLedgerMaintenance({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
   await expect(workspaces.create(workspaceId, 10, signal)).rejects.toThrow('ws_1 was there and is gone')
 })
 
@@ -51,7 +52,7 @@ describe('setting a quota', () => {
       GetItemCommand: () => ({}),
       UpdateItemCommand: () => refused(400, 'AccessDeniedException'),
     })
-    const workspaces = createWorkspaceAdministration({ client, tableName: 'workspaces' })
+    const workspaces = createLedgerMaintenance({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
     const setting = workspaces.setQuota(workspaceId, { shownBytes: 10, toBytes: 20 }, signal)
     await expect(setting).rejects.toMatchObject({ call: 'ledger.setQuota' })
   })

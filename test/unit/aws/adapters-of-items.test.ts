@@ -6,16 +6,13 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { stateSeconds } from '../../../lib/auth/rate-limit.ts'
-import { readAuditedItem } from '../../../lib/aws/dynamodb/audited-item.ts'
-import { createDocumentExpiries } from '../../../lib/aws/dynamodb/document-expiries.ts'
+import { DUE_SHARDS, dueShard, dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
-import { createDocumentRecords } from '../../../lib/aws/dynamodb/document-records.ts'
-import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
+import { createDocuments } from '../../../lib/aws/dynamodb/documents.ts'
+import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
-import { readItem } from '../../../lib/aws/dynamodb/stored-item.ts'
-import { CHECK_SHARDS, checkShardOf } from '../../../lib/aws/dynamodb/workspace-item.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
-import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
+import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
 import { LEDGER_SETTINGS, newAttempt, newRelease } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
@@ -24,9 +21,9 @@ const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
 const documentId = 'file_1' as DocumentId
 
-it('workspaces are spread over all shards of the index of checks', () => {
-  const shards = new Set(Array.from({ length: 500 }, (_, index) => checkShardOf(`ws_${index}` as WorkspaceId)))
-  expect([...shards].toSorted()).toEqual(CHECK_SHARDS.map(String).toSorted())
+it.each(['work', 'expiry'] as const)('due work of the kind %s is spread over all shards of the index', (kind) => {
+  const shards = new Set(Array.from({ length: 500 }, (_, index) => dueShardOf(kind, `ws_${index}` as WorkspaceId)))
+  expect([...shards].toSorted()).toEqual(DUE_SHARDS.map((shard) => dueShard(kind, shard)).toSorted())
 })
 
 describe('a page of documents', () => {
@@ -81,79 +78,23 @@ it('the next expiry is looked for among few, as the shard is not the workspaceâ€
   const { client, sent } = clientOf({
     QueryCommand: () => ({ Items: [], LastEvaluatedKey: { document_id: { S: 'x' } } }),
   })
-  const expiries = createDocumentExpiries({ client, tableName: 'documents', now: Date.now })
-  expect(await expiries.nextExpiry(workspaceId, 5, signal)).toBeUndefined()
+  const documents = createDocuments({ ...LEDGER_SETTINGS, client, tableName: 'documents' })
+  expect(await documents.nextExpiry(workspaceId, 5, signal)).toBeUndefined()
   expect(sent.map(({ input }) => input.Limit)).toEqual([200])
-})
-
-it.each([
-  ['is missing', 'The table does not have the specified index: expiries', 'fulfilled'],
-  ['is being filled', 'Cannot read from backfilling global secondary index: expiries', 'fulfilled'],
-  ['is asked for something else', 'Query condition missed key schema element: expiry_shard', 'rejected'],
-])('an index of expiries that %s: there are none yet, or it is an error', async (_, message, status) => {
-  const reason = Object.assign(refused(400, 'ValidationException'), { message })
-  const { client } = clientOf({ QueryCommand: () => reason })
-  const expiries = createDocumentExpiries({ client, tableName: 'documents', now: Date.now })
-  const listed = Array.fromAsync(expiries.listExpired({ shard: 0, nowMs: 5 }, signal))
-  const answers = await Promise.allSettled([listed, expiries.nextExpiry(workspaceId, 5, signal)])
-  const none = [[[]], undefined]
-  expect(answers).toEqual(none.map((value) => (status === 'rejected' ? { status, reason } : { status, value })))
-})
-
-describe('a tombstone', () => {
-  const tombstone = { workspace_id: 'ws_1', document_id: 'file_1', record_kind: 'tombstone' }
-  const retired = { ...tombstone, attempt_id: 'a', size_bytes: 7, counted_from: 3 }
-  const counted = { attemptId: 'a', sizeBytes: 7, countedFrom: 3 }
-
-  it.each<[string, object, object]>([
-    ['that is a fence holds nothing', { ...tombstone, ttl_at: 1 }, { counted: undefined }],
-    ['whose deletion is not finished tells what it holds', retired, { counted, isUnfinished: true }],
-    [
-      'whose deletion is finished tells until when it was held',
-      { ...retired, released_by: 'r', marked_in: 9, ttl_at: 1 },
-      { counted: { ...counted, releasedBy: 'r', markedIn: 9 } },
-    ],
-  ])('%s', (_, item, row) => {
-    expect(readAuditedItem(marshall(item))).toEqual({ documentId: 'file_1', ...row })
-  })
-})
-
-it('a fence is one write where nothing is in its way', async () => {
-  const { client, names } = clientOf({ UpdateItemCommand: () => ({}) })
-  const records = createDocumentRecords({ client, tableName: 'documents', now: Date.now })
-  expect(await records.fence(newAttempt(), signal)).toBe('fenced')
-  expect(names()).toEqual(['UpdateItemCommand'])
-})
-
-it('a row of an unknown kind is no document', async () => {
-  const Item = marshall({ document_id: 'file_1' })
-  const { client } = clientOf({
-    GetItemCommand: () => ({ Item }),
-    BatchGetItemCommand: () => ({ Responses: { documents: [Item] } }),
-  })
-  const table = { client, tableName: 'documents', now: Date.now }
-  expect(await createDocumentRecords(table).find(workspaceId, documentId, signal)).toBeUndefined()
-  expect(await createDocumentListing(table).findAll(workspaceId, [documentId], signal)).toEqual([])
-})
-
-it('an item that cannot be read is named by its key', () => {
-  const row = marshall({ workspace_id: 'ws_1', document_id: 'file_1' })
-  expect(() => readAuditedItem(row)).toThrow('the item of workspace_id ws_1, document_id file_1 cannot be read')
-  expect(() => readItem({ a: { N: '1' } }, { b: 'string' } as never, ['a', 'c'])).toThrow('the item of a ?, c ? cannot')
 })
 
 it('a ledger that is gone right after it was made is crowded to a taking, which tries again', async () => {
   const { client, names } = clientOf({ PutItemCommand: () => ({}), UpdateItemCommand: () => conditionFailed() })
-  const ledger = createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
-  expect(await ledger.take(newAttempt(), signal)).toEqual({ outcome: 'crowded' })
+  const ledger = createLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
+  expect(await ledger.take(newAttempt(), signal, 0)).toEqual({ outcome: 'crowded' })
   expect(names()).toEqual(['UpdateItemCommand', 'PutItemCommand', 'UpdateItemCommand'])
 })
 
 it('a release that finds the ledger full of others is told at once, and makes no item', async () => {
-  const item = { workspace_id: 'ws_1', quota_bytes: 1, remaining_bytes: 1, takings: {}, releases: {} }
+  const item = { workspace_id: 'ws_1', quota_bytes: 1, remaining_bytes: 1, version: 1, takings: {}, releases: {} }
   const { client, names } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall(item)) })
-  const ledger = createQuotaLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
-  expect(await ledger.mark(newRelease(newAttempt(), 'deletion'), signal)).toBe('crowded')
+  const ledger = createLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
+  expect(await ledger.mark(newRelease(newAttempt()), signal, 0)).toBe('crowded')
   expect(names()).toEqual(['UpdateItemCommand'])
 })
 

@@ -1,50 +1,57 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
 import { expect, it } from 'vitest'
-import { createQuotaLedger } from '../../../lib/aws/dynamodb/quota-ledger.ts'
+import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
-import { newAttempt, newRelease } from '../../support/stores/ledger-values.ts'
+import { LEDGER_SETTINGS, newAttempt, newRelease } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 const time = skipWaits()
 const { signal } = new AbortController()
 const attempt = newAttempt()
-const release = newRelease(attempt, 'deletion')
-const WORKSPACE = { workspace_id: { S: 'ws_1' }, quota_bytes: { N: '1000' }, remaining_bytes: { N: '900' } }
+const release = newRelease(attempt)
+const WORKSPACE = marshall({
+  workspace_id: 'ws_1',
+  quota_bytes: 1000,
+  remaining_bytes: 900,
+  version: 7,
+  takings: {},
+  releases: {},
+})
 
 /** A ledger that is crowded for so many tries. */
 function setUp(triesRefused: number) {
   const { client, sent } = clientOf({
-    UpdateItemCommand: () =>
-      sent.length <= triesRefused ? conditionFailed(WORKSPACE) : { Attributes: { ...WORKSPACE, version: { N: '7' } } },
+    UpdateItemCommand: () => (sent.length <= triesRefused ? conditionFailed(WORKSPACE) : { Attributes: WORKSPACE }),
   })
-  return { quota: createQuotaLedger({ client, tableName: 'workspaces', defaultQuotaBytes: 1000 }), sent }
+  return { ledger: createLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' }), sent }
 }
 const waitedMs = () => time.pausesMs.reduce((sum, ms) => sum + ms, 0)
 
 it('a taking waits for a place, longer each time, up to 1.3 s', async () => {
-  const { quota, sent } = setUp(8)
-  expect(await quota.take(attempt, signal, 60_000)).toMatchObject({ outcome: 'taken', countedFrom: 7 })
+  const { ledger, sent } = setUp(8)
+  expect(await ledger.take(attempt, signal, 60_000)).toMatchObject({ outcome: 'taken', ledger: { version: 7 } })
   expect(sent).toHaveLength(9)
   expect(time.pausesMs.every((ms, index) => ms <= Math.min(1300, 30 * 2 ** index))).toBe(true)
   expect(time.pausesMs.at(-1)).toBeGreaterThan(600)
 })
 
 it('gives up when the caller’s patience is over: about ten tries in six seconds', async () => {
-  const { quota, sent } = setUp(Number.POSITIVE_INFINITY)
-  expect(await quota.take(attempt, signal, 6000)).toEqual({ outcome: 'crowded' })
+  const { ledger, sent } = setUp(Number.POSITIVE_INFINITY)
+  expect(await ledger.take(attempt, signal, 6000)).toMatchObject({ outcome: 'crowded' })
   expect([waitedMs() > 4500, waitedMs() < 6000]).toEqual([true, true])
   expect([sent.length >= 8, sent.length <= 15]).toEqual([true, true])
 })
 
 it('gives up when the time of the request is over', async () => {
-  const { quota, sent } = setUp(Number.POSITIVE_INFINITY)
+  const { ledger, sent } = setUp(Number.POSITIVE_INFINITY)
   const ended = new AbortController()
   time.beforePause = () => ended.abort()
-  expect(await quota.take(attempt, ended.signal, 6000)).toEqual({ outcome: 'crowded' })
+  expect(await ledger.take(attempt, ended.signal, 6000)).toMatchObject({ outcome: 'crowded' })
   expect(sent).toHaveLength(1)
 })
 
 it('a release waits for a place, some 50 ms at a time', async () => {
-  const { quota } = setUp(20)
-  expect(await quota.mark(release, signal, 1500)).toMatchObject({ markedIn: 7 })
+  const { ledger } = setUp(20)
+  expect(await ledger.mark(release, signal, 1500)).toMatchObject({ markedIn: 7 })
   expect(Math.max(...time.pausesMs)).toBeLessThanOrEqual(65)
 })

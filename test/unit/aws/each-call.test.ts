@@ -3,14 +3,12 @@ import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-ad
 import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
-import { createWorkspaceAdministration } from '../../../lib/aws/dynamodb/workspace-administration.ts'
-import { createWorkspaceRemoval } from '../../../lib/aws/dynamodb/workspace-removal.ts'
 import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
 import { createDocumentObjects } from '../../../lib/aws/s3/document-objects.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
-import { newAttempt, newDocument, newRelease } from '../../support/stores/ledger-values.ts'
+import { newAttempt, newDocument, newRelease, pendingOf, strayOf } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 skipWaits()
@@ -26,8 +24,6 @@ function adapters({ client } = clientOf()) {
     ...createWorkspaceStores({ config, dynamoDb: client, s3: client, now: () => 0 }),
     keys: createApiKeyStore(table),
     apiKeys: createApiKeyAdministration(table),
-    administration: createWorkspaceAdministration(table),
-    removal: createWorkspaceRemoval(table),
     listing: createDocumentListing(table),
     rateLimiter: createRateLimiter({ ...table, policy: { requestsPerMinute: 60, burst: 5 } }),
     documentObjects: createDocumentObjects({ ...buckets, client }),
@@ -36,13 +32,15 @@ function adapters({ client } = clientOf()) {
 }
 
 const workspaceId = 'ws_1' as WorkspaceId
-const reservation = newAttempt({ workspaceId })
-const release = newRelease(reservation, 'deletion')
-const document = newDocument(reservation)
+const attempt = newAttempt({ workspaceId })
+const release = newRelease(attempt)
+const { releaseId } = release
+const document = newDocument(attempt)
 const { documentId } = document
+const tombstone = { ...document, state: 'gone' } as never
+const due = { workspaceId, itemId: documentId, dueAtMs: 0 }
 const source = { objectKey: 's', etag: '"e"', sizeBytes: 1, isArchived: false, modifiedAt: new Date(0) } as never
 const copy = { source, objectKey: 'd', mimeType: 'text/plain' }
-const looked = { seenDueAtMs: 0, nextMs: 1 } as never
 const drift = { usedBytes: 0, expectedBytes: 1 }
 const at = { version: 1, lastVersion: 1 }
 const quota = { shownBytes: 1, toBytes: 2 }
@@ -53,8 +51,11 @@ const first = (items: AsyncIterable<unknown>) => items[Symbol.asyncIterator]().n
 
 type Ending = { end(signal: AbortSignal): Promise<unknown> }
 type Call = (ports: ReturnType<typeof adapters>) => Promise<unknown>
-/** By the name that logs and traces show; what a call writes opens something, or closes it. */
-const CALLS: [name: string, call: Call, writes?: 'opens' | 'closes'][] = [
+/**
+ * By the name that logs and traces show; what a call writes opens something, or closes it; what it reads is consistent,
+ * or may lag.
+ */
+const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][] = [
   ['keys.find', ({ keys }) => keys.find('h' as never, signal)],
   ['keys.add', ({ apiKeys }) => apiKeys.add(key, signal), 'closes'],
   ['keys.list', ({ apiKeys }) => first(apiKeys.list({}, signal))],
@@ -62,56 +63,61 @@ const CALLS: [name: string, call: Call, writes?: 'opens' | 'closes'][] = [
   ['keys.remove', ({ apiKeys }) => apiKeys.remove('h' as never, signal), 'closes'],
   ['rateLimit.take', ({ rateLimiter }) => rateLimiter.take('k', signal), 'closes'],
   ['rateLimit.beginWait', ({ rateLimiter }) => rateLimiter.beginWait('k', 1, signal), 'closes'],
-  ['ledger.take', ({ quota }) => quota.take(reservation, signal, 6000), 'opens'],
-  ['ledger.mark', ({ quota }) => quota.mark(release, signal, 6000), 'opens'],
-  ['ledger.schedule', ({ quota }) => quota.schedule(reservation, signal), 'closes'],
-  ['ledger.unmark', ({ quota }) => quota.unmark(reservation, signal), 'closes'],
-  ['ledger.giveBack', ({ quota }) => quota.giveBack(reservation, signal), 'closes'],
-  ['ledger.read', ({ quota }) => quota.usage(workspaceId, signal)],
-  ['ledger.read', ({ workspaces }) => workspaces.read(workspaceId, signal)],
+  ['ledger.read', ({ ledger }) => ledger.read(workspaceId, signal)],
+  ['ledger.read', ({ ledger }) => ledger.usage(workspaceId, signal), 'may lag'],
+  ['ledger.take', ({ ledger }) => ledger.take(attempt, signal, 6000), 'opens'],
+  ['ledger.mark', ({ ledger }) => ledger.mark(release, signal, 6000), 'opens'],
+  ['ledger.unmark', ({ ledger }) => ledger.unmark(attempt, signal), 'closes'],
+  ['ledger.giveBack', ({ ledger }) => ledger.giveBack(attempt, signal), 'closes'],
+  ['ledger.giveBack', ({ ledger }) => ledger.giveBack(release, signal), 'closes'],
   ['ledger.list', ({ workspaces }) => first(workspaces.list(signal))],
   ['ledger.list', ({ workspaces }) => first(workspaces.readAll(signal))],
-  ['ledger.listDue', ({ workspaces }) => first(workspaces.listDue({ shard: 0, nowMs: 0 }, signal))],
-  ['ledger.lease', ({ workspaces }) => workspaces.lease(workspaceId, { seenDueAtMs: 0, untilMs: 1 }, signal), 'closes'],
-  ['ledger.reschedule', ({ workspaces }) => workspaces.reschedule(workspaceId, looked, signal), 'closes'],
   ['ledger.correct', ({ workspaces }) => workspaces.correct(workspaceId, { ...drift, at }, signal), 'closes'],
-  ['ledger.createWorkspace', ({ workspaces }) => workspaces.correct(workspaceId, drift, signal), 'opens'],
-  ['ledger.createWorkspace', ({ administration }) => administration.create(workspaceId, 1, signal), 'closes'],
-  ['ledger.setQuota', ({ administration }) => administration.setQuota(workspaceId, quota, signal), 'opens'],
+  ['ledger.makeWorkspace', ({ workspaces }) => workspaces.correct(workspaceId, drift, signal), 'opens'],
+  ['ledger.makeWorkspace', ({ workspaces }) => workspaces.create(workspaceId, 1, signal), 'closes'],
+  ['ledger.setQuota', ({ workspaces }) => workspaces.setQuota(workspaceId, quota, signal), 'opens'],
   [
     'ledger.setRetention',
-    ({ administration }) => administration.setRetention(workspaceId, { shown: {}, to: {} }, signal),
+    ({ workspaces }) => workspaces.setRetention(workspaceId, { shown: {}, to: {} }, signal),
     'opens',
   ],
-  ['ledger.removeWorkspace', ({ removal }) => removal.remove(workspaceId, 1, signal), 'closes'],
-  ['reservations.claim', ({ reservations }) => reservations.claim(reservation, signal), 'opens'],
-  ['reservations.reserve', ({ reservations }) => reservations.reserve(reservation, false, signal), 'opens'],
-  ['reservations.find', ({ reservations }) => reservations.find(reservation, signal)],
-  ['reservations.fence', ({ reservations }) => reservations.fence(reservation, false, signal), 'closes'],
-  ['reservations.fence', ({ reservations }) => reservations.fence(reservation, true, signal), 'closes'],
-  ['reservations.handOver', ({ reservations }) => reservations.handOver(release, signal), 'closes'],
-  ['reservations.remove', ({ reservations }) => reservations.remove(reservation, signal), 'closes'],
-  ['reservations.note', ({ reservations }) => reservations.note('deletion', reservation, signal), 'closes'],
-  ['reservations.removeNote', ({ reservations }) => reservations.removeNote('deletion', reservation, signal), 'closes'],
-  ['reservations.list', ({ reservations }) => first(reservations.list(workspaceId, signal))],
-  ['reservations.listWorkspaces', ({ reservations }) => first(reservations.listWorkspaces(shard, signal))],
-  ['reservations.hasWorkspace', ({ reservations }) => reservations.hasWorkspace(workspaceId, signal)],
-  ['documents.record', ({ documents }) => documents.record(document, signal), 'opens'],
-  ['documents.fence', ({ documents }) => documents.fence(reservation, signal), 'closes'],
-  ['documents.find', ({ documents }) => documents.find(workspaceId, documentId, signal)],
-  ['documents.delete', ({ documents }) => documents.delete(release, signal), 'closes'],
-  ['documents.handOver', ({ documents }) => documents.handOver({ ...release, markedIn: 1 }, signal), 'closes'],
-  ['documents.expireTombstone', ({ documents }) => documents.expireTombstone(release, signal), 'closes'],
+  ['ledger.remove', ({ workspaces }) => workspaces.remove(workspaceId, 1, signal), 'closes'],
+  ['documents.find', ({ documents }) => documents.find(document, signal)],
+  ['documents.findAll', ({ documents }) => documents.findAll(workspaceId, [documentId], signal)],
+  ['documents.begin', ({ documents }) => documents.begin(pendingOf(attempt), undefined, signal), 'opens'],
+  ['documents.begin', ({ documents }) => documents.begin(pendingOf(attempt), tombstone, signal), 'opens'],
+  ['documents.record', ({ documents }) => documents.record(document, signal), 'closes'],
+  ['documents.fence', ({ documents }) => documents.fence(attempt, signal), 'closes'],
+  ['documents.delete', ({ documents }) => documents.delete(document, { dueAtMs: 1 }, signal), 'closes'],
+  [
+    'documents.delete',
+    ({ documents }) => documents.delete(document, { dueAtMs: 1, ifExpiredByMs: 1 }, signal),
+    'closes',
+  ],
+  ['documents.handOver', ({ documents }) => documents.handOver(document, { releaseId, markedIn: 1 }, signal), 'closes'],
+  ['documents.bury', ({ documents }) => documents.bury(document, releaseId, signal), 'closes'],
+  ['documents.keepTombstone', ({ documents }) => documents.keepTombstone(tombstone, signal), 'closes'],
+  ['documents.putStray', ({ documents }) => documents.putStray(strayOf(attempt), signal), 'closes'],
+  ['documents.removeStray', ({ documents }) => documents.removeStray(strayOf(attempt), signal), 'closes'],
+  ['documents.setExpiry', ({ documents }) => documents.setExpiry(document, undefined, signal), 'opens'],
+  ['documents.nextExpiry', ({ documents }) => documents.nextExpiry(workspaceId, 0, signal), 'may lag'],
+  [
+    'documents.listDue',
+    ({ dueWork }) => first(dueWork.listDue({ kind: 'work', shard: 0, byMs: 0 }, signal)),
+    'may lag',
+  ],
+  ['documents.findDue', ({ dueWork }) => dueWork.findDue(due, signal)],
   ['documents.list', ({ documents }) => first(documents.list(workspaceId, signal))],
-  ['documents.listItems', ({ documents }) => first(documents.listItems(workspaceId, signal))],
-  ['documents.listWorkspaces', ({ documents }) => first(documents.listWorkspaces(shard, signal))],
+  ['documents.findStray', ({ documents }) => documents.findStray(attempt, signal)],
+  ['documents.listWorkspaces', ({ documents }) => first(documents.listWorkspaces(shard, signal)), 'may lag'],
   ['documents.hasWorkspace', ({ documents }) => documents.hasWorkspace(workspaceId, signal)],
-  ['documents.list', ({ listing }) => listing.page({ workspaceId, order: 'asc', after: undefined, limit: 1 }, signal)],
+  [
+    'documents.list',
+    ({ listing }) => listing.page({ workspaceId, order: 'asc', after: undefined, limit: 1 }, signal),
+    'may lag',
+  ],
   ['documents.findAll', ({ listing }) => listing.findAll(workspaceId, [documentId], signal)],
   ['documents.find', ({ listing }) => listing.positionOf(workspaceId, documentId, signal)],
-  ['documents.setExpiry', ({ expiries }) => expiries.setExpiry(document, undefined, signal), 'opens'],
-  ['documents.listExpired', ({ expiries }) => first(expiries.listExpired({ shard: 0, nowMs: 0 }, signal))],
-  ['documents.nextExpiry', ({ expiries }) => expiries.nextExpiry(workspaceId, 0, signal)],
   ['HeadObject', ({ objects }) => objects.findContainerFile('s', signal)],
   ['HeadObject', ({ objects }) => objects.hasObject('d', signal)],
   ['HeadObject', ({ objects }) => objects.describeObject('d', signal)],
@@ -133,7 +139,7 @@ describe('a call that fails is named in its error', () => {
 
   it.each<[string, Parameters<typeof clientOf>[0], Call]>([
     // The ledger's update finds no item.
-    ['ledger.createWorkspace', { UpdateItemCommand: conditionFailed }, ({ quota }) => quota.take(reservation, signal)],
+    ['ledger.makeWorkspace', { UpdateItemCommand: conditionFailed }, ({ ledger }) => ledger.take(attempt, signal, 0)],
     [
       'rateLimit.endWait',
       { UpdateItemCommand: vi.fn().mockReturnValueOnce({}) },
@@ -156,30 +162,30 @@ const FAILURES = {
 function failingTwice(failure: () => Error) {
   let writes = 0
   const write = () => (++writes <= 2 ? failure() : {})
-  const markers = { takings: { M: {} }, releases: { M: {} } }
   const workspace = {
     workspace_id: { S: 'ws_1' },
     quota_bytes: { N: '1000' },
     remaining_bytes: { N: '900' },
-    ...markers,
+    version: { N: '7' },
+    takings: { M: {} },
+    releases: { M: {} },
   }
+  // Of a document that nobody remembers.
+  const document = { item_state: { S: 'gone' }, ttl_at: { N: '0' } }
   const found = clientOf({
     GetItemCommand: () => ({ Item: workspace }),
     PutItemCommand: write,
     DeleteItemCommand: write,
     UpdateItemCommand: () => {
       const answer = write()
-      const Attributes = { ...workspace, record_kind: { S: 'tombstone' }, version: { N: '7' } }
-      return answer instanceof Error ? answer : { Attributes }
+      return answer instanceof Error ? answer : { Attributes: { ...workspace, ...document } }
     },
   })
   return { ports: adapters(found), writes: () => writes }
 }
 
-const each = (writes: string, failures: (keyof typeof FAILURES)[]) =>
-  CALLS.filter(([, , kind]) => kind === writes).flatMap(([name, call]) =>
-    failures.map((what) => ({ name, what, call })),
-  )
+const each = (does: string, failures: (keyof typeof FAILURES)[]) =>
+  CALLS.filter(([, , kind]) => kind === does).flatMap(([name, call]) => failures.map((what) => ({ name, what, call })))
 
 describe('what opens is sent once, what closes may be repeated', () => {
   it.each(each('opens', ['its answer is lost', 'it is answered with 500']))(
@@ -201,16 +207,32 @@ describe('what opens is sent once, what closes may be repeated', () => {
     expect(writes()).toBe(3)
   })
 
-  it.each(CALLS.filter(([, , kind]) => kind === undefined))('%s writes nothing', async (_, call) => {
-    const { ports, writes } = failingTwice(FAILURES['it is throttled'])
-    await call(ports).catch(() => {})
-    expect(writes()).toBe(0)
-  })
+  it.each(CALLS.filter(([, , does]) => does === undefined || does === 'may lag'))(
+    '%s writes nothing',
+    async (_, call) => {
+      const { ports, writes } = failingTwice(FAILURES['it is throttled'])
+      await call(ports).catch(() => {})
+      expect(writes()).toBe(0)
+    },
+  )
 
   it('a taking and a marker are tried once where nobody is patient', async () => {
     const { ports, writes } = failingTwice(FAILURES['it is throttled'])
-    expect(await ports.quota.take(reservation, signal)).toEqual({ outcome: 'crowded' })
-    expect(await ports.quota.mark(release, signal)).toBe('crowded')
+    expect(await ports.ledger.take(attempt, signal, 0)).toEqual({ outcome: 'crowded' })
+    expect(await ports.ledger.mark(release, signal, 0)).toBe('crowded')
     expect(writes()).toBe(2)
   })
 })
+
+it.each(CALLS.filter(([name, , does]) => /^[a-z]/.test(name) && (does === undefined || does === 'may lag')))(
+  '%s is consistent, unless it may lag',
+  async (_, call, does) => {
+    const asked = clientOf()
+    await call(adapters(asked)).catch(() => {})
+    const isConsistent = asked.sent.map(({ input: { ConsistentRead, RequestItems } }) => {
+      const [ofBatch] = Object.values<{ ConsistentRead?: boolean }>(RequestItems ?? {})
+      return (ofBatch?.ConsistentRead ?? ConsistentRead) === true
+    })
+    expect(isConsistent).toEqual([does === undefined])
+  },
+)

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import type { Retention } from '../../lib/ledger/expiry.ts'
-import type { LedgerMaintenance } from '../../lib/ledger/ports/ledger-maintenance.ts'
-import type { QuotaLedger, StorageUsage } from '../../lib/ledger/ports/quota-ledger.ts'
-import type { WorkspaceAdministration } from '../../lib/ledger/ports/workspace-administration.ts'
+import type { StorageUsage } from '../../lib/ledger/ports/ledger.ts'
 import { newRelease } from '../support/stores/ledger-values.ts'
-import { useLedger } from '../support/stores/use-ledger.ts'
-
-type Ledger = QuotaLedger & LedgerMaintenance & WorkspaceAdministration
+import { type MakeTableStores, useTableStores } from '../support/stores/table-stores.ts'
 
 const { signal } = new AbortController()
 const NO_RETENTION: Retention = { expireAfterSeconds: undefined, expireAtMostSeconds: undefined }
 
-export function describeWorkspaceAdministration(name: string, make: () => Ledger): void {
-  describe(`workspace administration: ${name}`, () => {
-    const on = useLedger(make)
-    const { reservation, take, usage, read, count } = on
+/** What platform teams do with a workspace. */
+export function describeLedgerSettings(name: string, make: MakeTableStores): void {
+  describe(`ledger settings: ${name}`, () => {
+    const on = useTableStores(make)
+    const { attempt, taken, counted, ledgerNow } = on
+    const read = () => on.ledger.read(on.workspaceId, signal)
+    const usage = () => on.ledger.usage(on.workspaceId, signal)
+    const take = (one: ReturnType<typeof attempt>) => on.ledger.take(one, signal, 0)
     const create = (quotaBytes: number) => on.ledger.create(on.workspaceId, quotaBytes, signal)
     const setQuota = async (toBytes: number): Promise<StorageUsage | undefined> => {
       const shownBytes = (await read())?.quotaBytes ?? 0
@@ -26,13 +26,13 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
 
     it('makes a workspace once, and tells what is there the second time', async () => {
       expect(await create(500)).toEqual({ isNew: true, usage: { quotaBytes: 500, usedBytes: 0 } })
-      await take(reservation(400))
+      await taken({ sizeBytes: 400 })
       expect(await create(900)).toEqual({ isNew: false, usage: { quotaBytes: 500, usedBytes: 400 } })
       expect(await usage()).toEqual({ quotaBytes: 500, usedBytes: 400 })
     })
 
-    it('sets the quota of no workspace it has never seen', async () => {
-      expect(await setQuota(500)).toBeUndefined()
+    it('sets the quota, and the times, of no workspace it has never seen', async () => {
+      expect([await setQuota(500), await setRetention({ expireAfterSeconds: 60 })]).toEqual([undefined, undefined])
       expect(await read()).toBeUndefined()
     })
 
@@ -44,45 +44,37 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       ['to nothing', 0],
       ['to what it was', 1000],
     ])('sets the quota %s and leaves used bytes and markers alone', async (_, quotaBytes) => {
-      const [kept, open] = [await count(400), reservation(200)]
-      await take(open)
-      const release = newRelease(kept, 'deletion')
-      await on.ledger.mark(release, signal)
+      const [kept, open] = [await counted(400), await taken({ sizeBytes: 200 })]
+      await on.ledger.mark(newRelease(kept), signal, 0)
+      const before = await ledgerNow()
       expect(await setQuota(quotaBytes)).toEqual({ quotaBytes, usedBytes: 600 })
-      expect(await read()).toMatchObject({
-        quotaBytes,
-        usedBytes: 600,
-        takings: [{ attemptId: open.attemptId, sizeBytes: 200 }],
-        releases: [release],
-      })
+      expect(await ledgerNow()).toEqual({ ...before, quotaBytes, version: before.version + 1 })
+      expect(before).toMatchObject({ takings: [{ attemptId: open.attemptId }], releases: [{ sizeBytes: 400 }] })
     })
 
     it('lets nothing in while the quota is below what is used, and just what fits afterwards', async () => {
-      const [large, small] = [reservation(600), reservation(300)]
-      for (const each of [large, small]) await take(each)
+      const [large] = [await taken({ sizeBytes: 600 }), await taken({ sizeBytes: 300 })]
       await setQuota(500)
-      expect(await take(reservation(0))).toMatchObject({
+      expect(await take(attempt({ sizeBytes: 0 }))).toMatchObject({
         outcome: 'quota_exceeded',
-        usage: { quotaBytes: 500, usedBytes: 900 },
+        ledger: { quotaBytes: 500, usedBytes: 900 },
       })
       await on.ledger.giveBack(large, signal)
-      expect(await take(reservation(201))).toMatchObject({ outcome: 'quota_exceeded' })
-      expect(await take(reservation(200))).toMatchObject({
-        outcome: 'taken',
-        usage: { quotaBytes: 500, usedBytes: 500 },
-      })
+      expect(await take(attempt({ sizeBytes: 201 }))).toMatchObject({ outcome: 'quota_exceeded' })
+      expect(await take(attempt({ sizeBytes: 200 }))).toMatchObject({ outcome: 'taken' })
     })
 
     it('sets how long documents are kept, which every taking tells, and nothing else of the ledger', async () => {
-      expect(await setRetention({ expireAfterSeconds: 60 })).toBeUndefined()
-      await take(reservation(300))
-      const before = await read()
+      await taken({ sizeBytes: 300 })
       const both = { expireAfterSeconds: 60, expireAtMostSeconds: 90 }
       for (const retention of [both, { expireAfterSeconds: 70 }, { expireAtMostSeconds: 80 }, {}]) {
+        const before = await ledgerNow()
         expect(await setRetention(retention)).toBe('set')
-        expect(await read()).toMatchObject({ ...before, ...NO_RETENTION, ...retention, version: expect.any(Number) })
-        const other = reservation(1)
-        expect(await take(other)).toMatchObject({ outcome: 'taken', retention: { ...NO_RETENTION, ...retention } })
+        const after = { ...before, ...NO_RETENTION, ...retention, version: before.version + 1 }
+        expect(await ledgerNow()).toEqual(after)
+        const other = attempt({ sizeBytes: 1 })
+        const ledger = { ...after, usedBytes: 301, version: after.version + 1, takings: expect.any(Array) }
+        expect(await take(other)).toEqual({ outcome: 'taken', ledger })
         await on.ledger.giveBack(other, signal)
       }
     })
@@ -93,10 +85,11 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       await create(500)
       for (const held of [both, after, none]) {
         await setRetention(held)
+        const before = await ledgerNow()
         for (const shown of [both, after, { ...both, expireAtMostSeconds: 91 }, { expireAtMostSeconds: 90 }, none]) {
           if (shown === held) continue
           expect(await setRetention({ expireAfterSeconds: 70 }, shown)).toBe('changed')
-          expect(await read()).toMatchObject({ ...NO_RETENTION, ...held })
+          expect(await ledgerNow()).toEqual(before)
         }
       }
       const set = (shownBytes: number) => on.ledger.setQuota(on.workspaceId, { shownBytes, toBytes: 900 }, signal)
@@ -105,46 +98,24 @@ export function describeWorkspaceAdministration(name: string, make: () => Ledger
       expect(answers).toEqual(['changed', ...usages, usages[1]])
     })
 
-    it('counts as a change, and still lets an audit that added up before make its correction', async () => {
-      await take(reservation(300))
-      const version = (await read())?.version ?? 0
-      await setQuota(400)
-      const [forever, aMinute] = [{}, { expireAfterSeconds: 60 }]
-      expect(await on.ledger.setRetention(on.workspaceId, { shown: forever, to: aMinute }, signal)).toBe('set')
-      expect(await on.ledger.setRetention(on.workspaceId, { shown: aMinute, to: forever }, signal)).toBe('set')
-      expect((await read())?.version).toBe(version + 3)
-      const drift = { usedBytes: 300, expectedBytes: 250, at: { version, lastVersion: version } }
-      expect(await on.ledger.correct(on.workspaceId, drift, signal)).toBe(true)
-      expect(await usage()).toEqual({ quotaBytes: 400, usedBytes: 250 })
-    })
-
     it('stays exact while the quota goes up and down under 50 promotions, three administrators at once', async () => {
       await create(1000)
-      let settledBytes = 0
+      let keptBytes = 0
       const promotions = Array.from({ length: 50 }, async (_, number) => {
-        const one = reservation(number + 1)
+        const one = attempt({ sizeBytes: number + 1 })
         let { outcome } = await take(one)
         while (outcome === 'crowded') ({ outcome } = await take(one))
         if (outcome !== 'taken') return
-        if (number % 3 === 0) {
-          await on.ledger.giveBack(one, signal)
-          return
-        }
-        await on.ledger.unmark(one, signal)
-        settledBytes += one.sizeBytes
+        const isKept = number % 3 > 0
+        if (isKept) keptBytes += one.sizeBytes
+        await (isKept ? on.ledger.unmark(one, signal) : on.ledger.giveBack(one, signal))
       })
       const administrators = [1, 2, 3].map(async (administrator) => {
-        for (const quotaBytes of [5000, 0, 700, 2000]) {
-          await setQuota(quotaBytes + administrator)
-        }
+        for (const quotaBytes of [5000, 0, 700, 2000]) await setQuota(quotaBytes + administrator)
       })
       await Promise.all([...promotions, ...administrators])
       await setQuota(123)
-      expect(await read()).toMatchObject({
-        quotaBytes: 123,
-        usedBytes: settledBytes,
-        takings: [],
-      })
+      expect(await read()).toMatchObject({ quotaBytes: 123, usedBytes: keptBytes, takings: [] })
     })
   })
 }
