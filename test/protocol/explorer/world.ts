@@ -94,7 +94,7 @@ export class World {
   /** What depends on the moment at which it begins. */
   #completed(request: Request): Request {
     if (request.do === 'resolve') return { ...request, entries: this.due(request.aheadMs) }
-    if (request.do !== 'delete' && request.do !== 'change_expiry') return request
+    if ((request.do !== 'delete' && request.do !== 'change_expiry') || request.of) return request
     const found = this.stores.items().filter(({ state }) => state !== 'pending' && state !== 'stray')
     return { ...request, of: found.at(-1) as WorkspaceDocument }
   }
