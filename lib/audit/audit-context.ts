@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '../ids.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import type { LedgerMaintenance } from '../ledger/ports/ledger-maintenance.ts'
-import type { AuditCounters, Finding, NotAddedUpReason } from './findings.ts'
 import type { ObjectKeys } from '../object-keys.ts'
+import type { AuditCounters, Finding, NotAddedUpReason } from './findings.ts'
 import type { DocumentMaintenance } from './ports/document-maintenance.ts'
 import type { ObjectMaintenance } from './ports/object-maintenance.ts'
 

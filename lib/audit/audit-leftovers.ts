@@ -45,7 +45,14 @@ export async function auditDueItem(listed: StoredItem, audit: WorkspaceAudit): P
   const item = state === 'stray' ? listed : await deps.documents.find(listed, signal)
   if (item?.attemptId !== attemptId || item.state !== state) return
   const sizeBytes = 'sizeBytes' in item ? item.sizeBytes : undefined
-  const finding = { workspaceId, kind: 'old_leftover', attemptId, leftover: LEFTOVERS[state], sizeBytes, overdueMs } as const
+  const finding = {
+    workspaceId,
+    kind: 'old_leftover',
+    attemptId,
+    leftover: LEFTOVERS[state],
+    sizeBytes,
+    overdueMs,
+  } as const
   await reportFinding(finding, audit, () => tryTo(() => resolveDueItem(item, deps.now(), deps, signal), audit))
 }
 

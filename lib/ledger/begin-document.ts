@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
-import { hasExpired } from './expiry.ts'
 import { deleteDocument } from './delete-document.ts'
 import type { LedgerDependencies } from './dependencies.ts'
+import { hasExpired } from './expiry.ts'
 import type { Attempt, DeletedDocument, PendingDocument, WorkspaceDocument } from './ports/documents.ts'
 import { LONGEST_COPY_MS, undo } from './undo.ts'
 

@@ -1,6 +1,6 @@
-import { hasExpired } from './expiry.ts'
 import { deleteDocument, endDeletion } from './delete-document.ts'
 import type { LedgerDependencies } from './dependencies.ts'
+import { hasExpired } from './expiry.ts'
 import type { DocumentItem, Stray } from './ports/documents.ts'
 import { endStray, LONGEST_COPY_MS, undo } from './undo.ts'
 

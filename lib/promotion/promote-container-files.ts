@@ -15,8 +15,8 @@ import {
   LEAST_WORK_MS,
   promoteOneOfMany,
 } from './promote-one-of-many.ts'
-import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
-import { createRoom, type Room } from './room.ts'
+import type { AttemptRequest, PromotionDependencies, Room } from './promotion.ts'
+import { createRoom } from './room.ts'
 
 export interface PromotionOfManyRequest extends Omit<AttemptRequest, 'room' | 'mayHaveTwin'> {
   /** Not validated yet. */

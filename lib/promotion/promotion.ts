@@ -1,15 +1,26 @@
 import type { Caller } from '../auth/caller.ts'
+import type { ServiceError } from '../errors.ts'
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../ids.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import type { Expiry } from '../ledger/expiry.ts'
 import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
-import type { StorageUsage } from '../ledger/ports/ledger.ts'
+import type { StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { Admission } from './admission.ts'
 import type { ObjectStore } from './ports/object-store.ts'
 import type { Preconditions } from './preconditions.ts'
-import type { Room } from './room.ts'
+
+/** What a request knows of the room in its workspace. One for all files of a request. */
+export interface Room {
+  /** Reads the ledger once; later it is the one last seen. @returns undefined: there is none yet */
+  ledger(): Promise<WorkspaceLedger | undefined>
+  /** A later read or write has shown it. */
+  see(ledger: WorkspaceLedger): void
+  /** After what dead processes have left in it was cleaned away, once. */
+  cleanLedger(): Promise<WorkspaceLedger | undefined>
+  refusal(usage: StorageUsage, sizeBytes: number): Promise<ServiceError>
+}
 
 export interface AttemptRequest extends RequestScope {
   caller: Caller

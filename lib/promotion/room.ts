@@ -3,23 +3,12 @@ import type { WorkspaceId } from '../ids.ts'
 import { cleanMarkers, hasLeftovers } from '../ledger/clean-markers.ts'
 import type { StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { RequestScope } from '../telemetry.ts'
-import type { AttemptRequest, PromotionDependencies, PromotionTarget } from './promotion.ts'
+import type { AttemptRequest, PromotionDependencies, PromotionTarget, Room } from './promotion.ts'
 
 /** The bytes of an expired document are given back within this time (docs/clients.md). */
 const DELETED_WITHIN_MS = 120_000
 /** Room that comes later than this is not announced. */
 const LONGEST_RETRY_MS = 3_600_000
-
-/** What a request knows of the room in its workspace. One for all files of a request. */
-export interface Room {
-  /** Reads the ledger once; later it is the one last seen. @returns undefined: there is none yet */
-  ledger(): Promise<WorkspaceLedger | undefined>
-  /** A later read or write has shown it. */
-  see(ledger: WorkspaceLedger): void
-  /** After what dead processes have left in it was cleaned away, once. */
-  cleanLedger(): Promise<WorkspaceLedger | undefined>
-  refusal(usage: StorageUsage, sizeBytes: number): Promise<ServiceError>
-}
 
 export function createRoom(
   workspaceId: WorkspaceId,
@@ -40,7 +29,8 @@ export function createRoom(
     cleanLedger: () => (cleaning ??= clean()),
     async refusal({ quotaBytes, usedBytes }, sizeBytes) {
       const metadata = { quota_bytes: quotaBytes, used_bytes: usedBytes, file_bytes: sizeBytes }
-      const freesBytesAtMs = sizeBytes <= quotaBytes ? await (freeing ??= whenBytesAreFreed()) : undefined
+      if (sizeBytes <= quotaBytes) freeing ??= whenBytesAreFreed()
+      const freesBytesAtMs = sizeBytes <= quotaBytes ? await freeing : undefined
       if (freesBytesAtMs === undefined) return new ServiceError('storage_quota_exceeded', { metadata })
       return new ServiceError('storage_quota_exceeded', {
         metadata: { ...metadata, frees_bytes_at: new Date(freesBytesAtMs).toISOString() },

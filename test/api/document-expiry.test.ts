@@ -32,7 +32,8 @@ const document = () => files.api.stored.documents()[0] as WorkspaceDocument
 /** As the resolver does. */
 const deleteExpired = async () => {
   const { stored, dependencies, clock } = files.api
-  for (const each of stored.documents()) await deleteDocument(each, { ifExpiredByMs: clock.nowMs }, dependencies, signal)
+  for (const each of stored.documents())
+    await deleteDocument(each, { ifExpiredByMs: clock.nowMs }, dependencies, signal)
   expectUntouched(files.api)
 }
 
@@ -150,12 +151,14 @@ describe('a document that expires', () => {
       const id = idOf(await expiring())
       setClock(IN_AN_HOUR_MS - 1)
       const send = files.api.documents[call] as (...args: unknown[]) => Promise<unknown>
-      vi.spyOn(files.api.documents as unknown as Record<string, typeof send>, call).mockImplementationOnce(async (...args) => {
-        const found = call === 'find' && (await send(...args))
-        setClock(IN_AN_HOUR_MS)
-        if (isBeaten) await deleteExpired()
-        return found || send(...args)
-      })
+      vi.spyOn(files.api.documents as unknown as Record<string, typeof send>, call).mockImplementationOnce(
+        async (...args) => {
+          const found = call === 'find' && (await send(...args))
+          setClock(IN_AN_HOUR_MS)
+          if (isBeaten) await deleteExpired()
+          return found || send(...args)
+        },
+      )
       for (let times = 0; times < 3; times++) expect((await files.remove(id)).status).toBe(status)
       expect(refusalOf(await files.show(id))).toEqual([404, status === 200 ? 'document_not_found' : 'document_expired'])
       if (status === 404) await deleteExpired()

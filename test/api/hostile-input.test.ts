@@ -174,7 +174,12 @@ describe('hostile input', () => {
       { numRuns: CASES },
     )
 
-    expect(api.stored.ledgers().map(({ workspaceId }) => workspaceId).toSorted()).toEqual(['ws_1', 'ws_2'])
+    expect(
+      api.stored
+        .ledgers()
+        .map(({ workspaceId }) => workspaceId)
+        .toSorted(),
+    ).toEqual(['ws_1', 'ws_2'])
     for (const document of foreign) expect(api.stored.documents()).toContainEqual(document)
     for (const [key, { bytes }] of api.objects.documents) {
       expect(bytes.toString()).toBe(key.startsWith('documents/ws_2/') ? SECRET : CSV.toString())

@@ -41,10 +41,7 @@ describe('POST …/promote with an Idempotency-Key, beside the first request wit
     ['the container has gone', (api) => api.objects.sandbox.clear()],
     ['the file alone has gone', (api) => api.putFile('other', CSV) && api.objects.sandbox.delete(FILE_KEY)],
     ['the file has grown too large', (api) => api.putFile(PATH, Buffer.alloc(501))],
-    [
-      'the quota has no room for two',
-      (api) => api.stored.setUsage(WORKSPACE, { quotaBytes: 8, usedBytes: 8 }),
-    ],
+    ['the quota has no room for two', (api) => api.stored.setUsage(WORKSPACE, { quotaBytes: 8, usedBytes: 8 })],
   ])('is 503 and no final refusal while the first one runs and %s meanwhile', async (_, change) => {
     const api = createTestApi()
     await leaveBehind(api, 1000)

@@ -8,9 +8,9 @@ import { idOf } from '../support/api/idempotent-promotions.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { expectRefusal, expectUntouched, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { createFakeRateLimiter } from '../support/fakes/rate-limiter.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
-import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 
 const time = skipWaits()
 const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
@@ -334,7 +334,11 @@ describe('POST …/promote with preconditions and an Idempotency-Key', () => {
     await promote(KEY)
     const named = { ...KEY, 'File-Sha256': sha256Of(CSV) }
     expect(outcome(await promote(named))).toBe('true')
-    await api.stored.change(DOCUMENTS_TABLE, () => true, (item) => delete item.sha256)
+    await api.stored.change(
+      DOCUMENTS_TABLE,
+      () => true,
+      (item) => delete item.sha256,
+    )
     expect(outcome(await promote(named))).toBe('idempotency_key_reused')
   })
 })

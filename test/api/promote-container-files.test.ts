@@ -54,9 +54,12 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
       document: expect.objectContaining({ _shape: 'native', filename: 'output/b.csv', size_bytes: 8 }),
     })
     expect(response.headers).toMatchObject({ 'storage-quota-bytes': '1000', 'storage-used-bytes': '32' })
-    expect(api.stored.documents().map(({ filename }) => filename).toSorted()).toEqual(
-      promoted.toSorted(),
-    )
+    expect(
+      api.stored
+        .documents()
+        .map(({ filename }) => filename)
+        .toSorted(),
+    ).toEqual(promoted.toSorted())
     expect(api.objects.documents.size).toBe(4)
     expect(api.stored.ledgerOf('ws_1')).toMatchObject({ usedBytes: 32 })
     expect(api.stored.items()).toHaveLength(4)

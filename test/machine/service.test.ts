@@ -35,7 +35,10 @@ describe('the demonstration', () => {
       const { path: filename, size_bytes } = file
       expect(response, filename).toMatchObject({ status: 200, body: { filename, size_bytes } })
       const { id, mime_type } = response.body as { id: string; mime_type: string }
-      const record = await stores.documents.find({ workspaceId: demo.workspace_id as WorkspaceId, documentId: id as DocumentId }, signal)
+      const record = await stores.documents.find(
+        { workspaceId: demo.workspace_id as WorkspaceId, documentId: id as DocumentId },
+        signal,
+      )
       const get = new GetObjectCommand({ Bucket: demo.documents_bucket, Key: record?.objectKey })
       const { ContentType, Body } = await service.s3.send(get)
       expect(ContentType).toBe(mime_type)

@@ -39,7 +39,9 @@ it.each(libraries)(
   'deleting what a list shows, while $name still turns its pages, empties a full workspace: there is room at once',
   async ({ list, remove }) => {
     await newWorkspace([SMALL])
-    const Item = marshall(encodeNewWorkspace(workspaceId(), { quotaBytes: 7, nowMs: Date.now() }), { removeUndefinedValues: true })
+    const Item = marshall(encodeNewWorkspace(workspaceId(), { quotaBytes: 7, nowMs: Date.now() }), {
+      removeUndefinedValues: true,
+    })
     await service().dynamoDb.send(new PutItemCommand({ TableName: service().demo.workspaces_table, Item }))
     for (let i = 0; i < 7; i++) await promote(SMALL.path)
     await expect(promote(SMALL.path)).rejects.toMatchObject({ statusCode: 403 })

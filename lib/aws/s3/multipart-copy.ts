@@ -125,7 +125,11 @@ async function completeUpload(
     MpuObjectSize: request.source.sizeBytes,
   })
   try {
-    const completed = await send(settings.client, command, { name: 'CompleteMultipartUpload', signal, startsCopy: true })
+    const completed = await send(settings.client, command, {
+      name: 'CompleteMultipartUpload',
+      signal,
+      startsCopy: true,
+    })
     requireEtag(completed)
     return completed.VersionId
   } catch (error) {

@@ -23,7 +23,10 @@ export async function handlePromoteContainerFiles(
   const expiresInSeconds = readExpiresIn(event, body)
   const wanted = { ...readFilesToPromote(body), expiresInSeconds, containerId: event.pathParameters?.container_id }
   if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
-  const { done, listed, next, ...known } = await promoteContainerFiles({ ...state, ...request, ...wanted, caller }, deps)
+  const { done, listed, next, ...known } = await promoteContainerFiles(
+    { ...state, ...request, ...wanted, caller },
+    deps,
+  )
   const usage = known.usage ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))
 
   const of = (wanted: string) => done.filter(({ outcome }) => outcome === wanted)

@@ -113,6 +113,7 @@ export async function sustain(
     open.set(hasTaken ? attemptId : documentId, leaseEndsAtMs)
     await promoter.documents.begin(pending, undefined, signal)
     const sizeBytes = sizeOf(workspace, document)
-    if (hasTaken) await promoter.ledger.take({ workspaceId, documentId, attemptId, sizeBytes, leaseEndsAtMs }, signal, 0)
+    if (hasTaken)
+      await promoter.ledger.take({ workspaceId, documentId, attemptId, sizeBytes, leaseEndsAtMs }, signal, 0)
   }
 }

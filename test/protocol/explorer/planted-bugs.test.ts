@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { depth } from '../../support/depth.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
-import { type PlantedBug, placeOf, plant, readPlantedBugs } from './plant.ts'
 import { type Exploration, explore } from './explore.ts'
+import { type PlantedBug, placeOf, plant, readPlantedBugs } from './plant.ts'
 import type { Fate } from './process.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
 

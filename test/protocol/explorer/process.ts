@@ -41,7 +41,8 @@ export interface Call extends Sent {
 }
 
 /** What a promotion looks up before it begins: it may be old by then, so it is no step of its own. */
-const isLookup = ({ name, input }: Sent) => name === 'ledger.read' || (name === 'HeadObject' && input.Bucket === 'sandbox')
+const isLookup = ({ name, input }: Sent) =>
+  name === 'ledger.read' || (name === 'HeadObject' && input.Bucket === 'sandbox')
 
 /** A process of the service under test. It stops at every command that it sends until it is told what becomes of it. */
 export class Process {

@@ -9,9 +9,9 @@ import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { decodeLedger } from '../../../lib/aws/dynamodb/workspace-codec.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import type { Log } from '../../../lib/logging.ts'
 import type { DocumentItem, DueEntry, Stray } from '../../../lib/ledger/ports/documents.ts'
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
+import type { Log } from '../../../lib/logging.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import { DynamoDbFailure } from '../../support/dynamodb/failures.ts'
@@ -130,9 +130,7 @@ export class Stores {
           const name = names.get(command) ?? operation
           // Pages of one item: what is read later may have changed since.
           const input = name === 'documents.list' ? { ...command.input, Limit: 1 } : command.input
-          return transport({ name, operation, input }, command, () =>
-            apply(operation, input),
-          )
+          return transport({ name, operation, input }, command, () => apply(operation, input))
         },
       }) as never
     const dynamoDb = client((operation, input) => this.#execute(operation, input))
@@ -193,7 +191,12 @@ export class Stores {
         const file = this.files.get(input.Key)
         const sizeBytes = file?.sizeBytes ?? this.objects.get(input.Key)
         if (sizeBytes === undefined) throw failure(404, 'NotFound')
-        return { ContentLength: sizeBytes, ETag: file?.etag ?? '"x"', ContentType: 'text/plain', LastModified: new Date(0) }
+        return {
+          ContentLength: sizeBytes,
+          ETag: file?.etag ?? '"x"',
+          ContentType: 'text/plain',
+          LastModified: new Date(0),
+        }
       }
       case 'DeleteObject':
         this.objects.delete(input.Key)

@@ -47,7 +47,11 @@ export function useDocumentsApi() {
       state: 'ready',
       ...change,
     } as WorkspaceDocument
-    await api.documents.begin({ ...ids, objectKey: document.objectKey, state: 'pending', dueAtMs: 0 }, undefined, signal)
+    await api.documents.begin(
+      { ...ids, objectKey: document.objectKey, state: 'pending', dueAtMs: 0 },
+      undefined,
+      signal,
+    )
     await api.documents.record(document, signal)
     api.objects.documents.set(document.objectKey, { bytes: Buffer.alloc(8), contentType: 'text/csv' })
     return document

@@ -67,7 +67,10 @@ export function createMemoryTables({ now, staleMs = 0 }: { now(): number; staleM
         return item?.state === 'ready' ? [item as WorkspaceDocument] : []
       }),
     ledgers: (): WorkspaceLedger[] => all(WORKSPACES_TABLE).map(decodeLedger),
-    ledgerOf: (workspaceId: string) => all(WORKSPACES_TABLE).map(decodeLedger).find((each) => each.workspaceId === workspaceId),
+    ledgerOf: (workspaceId: string) =>
+      all(WORKSPACES_TABLE)
+        .map(decodeLedger)
+        .find((each) => each.workspaceId === workspaceId),
     /** As if others had used it meanwhile. */
     setUsage: (workspace_id: string, { quotaBytes, usedBytes }: { quotaBytes: number; usedBytes: number }) =>
       tables.execute('UpdateItem', {
