@@ -9,6 +9,7 @@ import {
   type Step,
   WORKSPACE,
 } from '../../support/ports.ts'
+import { resolve } from '../../support/unit/resolver-runs.ts'
 import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
 
 /** Until then a leftover is the resolver's. */
@@ -101,6 +102,27 @@ describe('the audit, of what nobody has gone on with', () => {
       error,
     }
     expect(ports.logged).toContainEqual(line)
+  })
+
+  it('does not report what somebody has gone on with since it was listed', async () => {
+    const { ports } = await withLeftover(['begin', 'copy', 'take'])
+    ports.pass(LEASE_MS + OVERDUE_MS)
+    const { find } = ports.documents
+    const finding = vi.spyOn(ports.documents, 'find').mockImplementationOnce(async (...args) => {
+      expect(await resolve('work', ports)).toMatchObject({ resolved: 1 })
+      return find(...args)
+    })
+    expect((await runAudit(ports)).findings).toEqual([])
+    expect(finding).toHaveBeenCalled()
+  })
+
+  it('cleans all markers of a ledger together, once', async () => {
+    const { ports } = await withLeftover(['take'])
+    await ports.run(['take'])
+    ports.pass(LEASE_MS + OVERDUE_MS)
+    const giveBack = vi.spyOn(ports.ledger, 'giveBack')
+    expect((await runAudit(ports, true)).findings).toHaveLength(2)
+    expect(giveBack).toHaveBeenCalledTimes(2)
   })
 
   it('finishes a deletion that has no ledger only once it has made one', async () => {

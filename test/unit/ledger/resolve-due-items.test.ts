@@ -153,16 +153,21 @@ describe('resolveDueItems', () => {
     expect([most.all > 32, most.all <= 64]).toEqual([true, true])
   })
 
-  it('comes back to a workspace that is on a later page, too', async () => {
+  it('begins with a page before it reads the next, and comes back to a workspace that is on that, too', async () => {
     const ports = createPorts({ defaultQuotaBytes: 10_000 })
     const added = await addExpired(ports, times(40, A))
+    const reading = whenRead(ports, () => {})
+    const readBy: number[] = []
     listing(ports, async function* () {
       for (const page of [added.slice(0, 20), added.slice(20)]) {
         yield idsOf(page).map((id) => entryOf(A, id, ports.clock.nowMs))
         await turns(100)
+        readBy.push(reading.mock.calls.length)
       }
     })
     expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 40, gaveBack: 40 })
+    // A turn is of ten items.
+    expect(readBy[0]).toBe(10)
   })
 
   it('leaves more of a workspace than a run gets to, and says so', async () => {
