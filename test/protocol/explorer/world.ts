@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../lib/errors.ts'
-import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import { cleanMarkers } from '../../../lib/ledger/clean-markers.ts'
+import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { DueEntry, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { type Call, FATES, type Fate, Process } from './process.ts'
 import { expectEqual, Promises } from './promises.ts'

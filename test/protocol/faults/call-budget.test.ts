@@ -100,7 +100,11 @@ describe('what a plain promotion asks of AWS', () => {
     await promote()
     await sleep(REST_MS)
     const calls = await watchCalls(promote)
-    expect(byDepth(calls)).toEqual([['keys.find'], ['HeadObject', 'ledger.read', 'rateLimit.take'], ['documents.begin']])
+    expect(byDepth(calls)).toEqual([
+      ['keys.find'],
+      ['HeadObject', 'ledger.read', 'rateLimit.take'],
+      ['documents.begin'],
+    ])
   })
 
   it('is four more where it waits: the wait begins and ends, and both looks ask for container and file', async () => {

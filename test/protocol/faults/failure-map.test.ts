@@ -12,18 +12,17 @@ import {
   straysAfter,
 } from '../../support/protocol/aws-failures.ts'
 import type { Fault } from '../../support/protocol/fault-proxy.ts'
-import {
-  expectRow,
-  LARGE_BYTES,
-  usePromotionsThatFail,
-} from '../../support/protocol/promotions-that-fail.ts'
+import { expectRow, LARGE_BYTES, usePromotionsThatFail } from '../../support/protocol/promotions-that-fail.ts'
 
 describe.concurrent('whatever AWS answers ends in one row of this map, and nothing is left', () => {
   const { inProcess, promoteBroken } = usePromotionsThatFail()
 
-  it.each([...SMALL, ...dynamoDbRows('ledger.makeWorkspace')])('%s %s: %d %s', async (call, what, status, reason, fault) => {
-    expectRow(await promoteBroken(call, fault, Buffer.from('small')), status, reason, straysAfter(call, what))
-  })
+  it.each([...SMALL, ...dynamoDbRows('ledger.makeWorkspace')])(
+    '%s %s: %d %s',
+    async (call, what, status, reason, fault) => {
+      expectRow(await promoteBroken(call, fault, Buffer.from('small')), status, reason, straysAfter(call, what))
+    },
+  )
 
   it.each(LARGE)('%s %s: %d %s', async (call, what, status, reason, fault) => {
     // Parts that S3 refuses wait their turn until the time is over.
@@ -33,9 +32,15 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
 
   it.each<[call: string, reason: string, remainingMs: () => number, bytes?: Buffer]>([
     // Sooner than the clients would give up by themselves.
-    ...['keys.find', 'HeadObject', 'ledger.read', 'documents.begin', 'CopyObject', 'ledger.take', 'documents.record'].map(
-      (call) => [call, 'request_timed_out', deadlineIn(2000)] satisfies [string, string, () => number],
-    ),
+    ...[
+      'keys.find',
+      'HeadObject',
+      'ledger.read',
+      'documents.begin',
+      'CopyObject',
+      'ledger.take',
+      'documents.record',
+    ].map((call) => [call, 'request_timed_out', deadlineIn(2000)] satisfies [string, string, () => number]),
     ['UploadPartCopy', 'request_timed_out', deadlineIn(3000), LARGE_BYTES],
     // After three tries, an hour before the deadline.
     ['HeadObject', 'service_unavailable', () => 3_600_000],

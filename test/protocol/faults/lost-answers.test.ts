@@ -74,14 +74,18 @@ describe.concurrent('a call that takes effect, and whose answer is lost or comes
     ['DeleteObject', DENIED, 500, { objects: 1, unfinished: 1, strays: 1 }],
     ['ledger.giveBack', DENIED, 500, { unfinished: 1, strays: 1 }],
     ['documents.removeStray', DENIED, 500, { usedBytes: 0, strays: 1 }],
-  ])('%s of the undo refused: the first failure is told, and what is left leads to it', (undoCall, record, status, left) =>
-    inProcess(async (service) => {
-      const workspace = await service.newWorkspace()
-      await service.putFile(workspace, 'a.txt', SMALL_BYTES)
-      service.breakCalls(({ name }) => (name === 'documents.record' ? record : name === undoCall ? REFUSED : undefined))
-      expect((await service.promote(workspace, 'a.txt')).status).toBe(status)
-      expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, usedBytes: 5, ...left })
-    }),
+  ])(
+    '%s of the undo refused: the first failure is told, and what is left leads to it',
+    (undoCall, record, status, left) =>
+      inProcess(async (service) => {
+        const workspace = await service.newWorkspace()
+        await service.putFile(workspace, 'a.txt', SMALL_BYTES)
+        service.breakCalls(({ name }) =>
+          name === 'documents.record' ? record : name === undoCall ? REFUSED : undefined,
+        )
+        expect((await service.promote(workspace, 'a.txt')).status).toBe(status)
+        expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, usedBytes: 5, ...left })
+      }),
   )
 
   it.each<[call: string, left: Partial<WorkspaceState>, arrived: Partial<WorkspaceState>]>([

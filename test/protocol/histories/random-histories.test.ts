@@ -36,10 +36,8 @@ const calls = (answered: number, others: number): Choices => {
     ...Array(others).fill(ALL_FAULTS).flat(),
   )
   return fc.tuple(index, index, fates).map(([caller, call, fate]) => (world) => {
-    const [process, { waiting }] = oneOf(
-      [...world.processes].filter(([, { isRunning }]) => isRunning),
-      caller,
-    ) ?? [0, { waiting: [] }]
+    const running = [...world.processes].filter(([, { isRunning }]) => isRunning)
+    const [process = 0, { waiting = [] } = {}] = oneOf(running, caller) ?? []
     const each = oneOf(waiting, call)
     if (!each) return undefined
     const possible = world.isPossible(each, fate) ? fate : 'fail_before'
@@ -52,11 +50,14 @@ const expiresInSeconds = fc.constantFrom(undefined, undefined, 30, 3600)
 const promotions = beginning(fc.record({ do: is('promote'), file, key, expiresInSeconds }) as fc.Arbitrary<Request>)
 
 /** Of any document, or of what is remembered of it. */
-const deletions = index.map((index): Choose => (world) => {
-  const isFound = ({ state }: { state: string }) => state !== 'pending' && state !== 'stray'
-  const of = oneOf(world.stores.items().filter(isFound), index) as WorkspaceDocument | DeletedDocument | undefined
-  return of && begin({ do: 'delete', of }, world)
-})
+const deletions = index.map(
+  (index): Choose =>
+    (world) => {
+      const isFound = ({ state }: { state: string }) => state !== 'pending' && state !== 'stray'
+      const of = oneOf(world.stores.items().filter(isFound), index) as WorkspaceDocument | DeletedDocument | undefined
+      return of && begin({ do: 'delete', of }, world)
+    },
+)
 
 /** Where no lease is right, by a clock that may be ahead. */
 const resolvers = fc.constantFrom(0, 0, 180_000, 1_800_000).map((aheadMs): Choose => {
@@ -96,6 +97,16 @@ const history = choices(
 )
 const circumstances = fc.record({ quotaBytes: fc.constantFrom(25, 60, 1000), areLeasesWrong: fc.boolean() })
 
+/** Where no lease is right, a change of an expiry takes no time: that none arrives after the end hangs on its lease. */
+const changeOfExpiry: Choose = (world, { areLeasesWrong }) => {
+  if (!areLeasesWrong) return undefined
+  for (const [process, { isRunning, waiting }] of world.processes) {
+    const call = waiting.findIndex(({ name }) => name === 'documents.setExpiry')
+    if (isRunning && call >= 0) return { do: 'call', process, call, fate: 'ok' }
+  }
+  return undefined
+}
+
 /** What has been seen at the end of some process. */
 const seen = new Map<string, number>()
 
@@ -108,7 +119,7 @@ async function play(documents: number, are: Circumstances, chosen: readonly Choo
       await world.goOn()
     }
     for (const choose of chosen) {
-      const move = choose(world, are)
+      const move = changeOfExpiry(world, are) ?? choose(world, are)
       if (move) await world.apply(move)
       world.check()
     }

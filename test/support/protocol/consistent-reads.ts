@@ -5,8 +5,8 @@ import type { PendingDocument } from '../../../lib/ledger/ports/documents.ts'
 import { deadlineIn } from '../api/rest-event.ts'
 import {
   administration,
-  call,
   type ConsistentRead,
+  call,
   dieAfter,
   FILE,
   keys,
