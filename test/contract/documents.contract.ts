@@ -126,6 +126,11 @@ export function describeDocuments(name: string, make: MakeTableStores): void {
         { ...pendingOf(later), itemId: expired.documentId },
         { ...tombstone, itemId: `${expired.documentId}/${expired.attemptId}` },
       ])
+      const kept = { workspaceId: on.workspaceId, itemId: `${expired.documentId}/${expired.attemptId}`, dueAtMs: 0 }
+      for (const [passMs, found] of [[DAY_MS - 1000, tombstone] as const, [1000, undefined] as const]) {
+        on.clock.nowMs += passMs
+        expect(await on.dueWork.findDue(kept, signal)).toEqual(found)
+      }
       // What is made there has nothing of it.
       await on.documents.record(later, signal)
       expect(await deleteIt(later)).toEqual(remainsOf(later, { state: 'deleting', dueAtMs: DUE_MS }))

@@ -39,10 +39,10 @@ export function describeLedgerMaintenance(name: string, make: MakeTableStores): 
       it.each([
         ['up', 700],
         ['down', 40],
-      ])('changes the used bytes by the drift, %s, and nothing else', async (_, expectedBytes) => {
+      ])('changes the used bytes by the drift, %s, once, and nothing else', async (_, expectedBytes) => {
         await taken()
         const before = await ledgerNow()
-        expect(await correct(expectedBytes, before.version)).toBe(true)
+        for (let times = 0; times < 2; times++) expect(await correct(expectedBytes, before.version)).toBe(true)
         expect(await ledgerNow()).toEqual({ ...before, usedBytes: expectedBytes, version: before.version + 1 })
       })
 

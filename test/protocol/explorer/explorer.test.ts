@@ -36,7 +36,7 @@ describe('every promise is kept in every state of', () => {
     if (violation) {
       const story = await repeat({ ...scenario, bounds }, violation, Schedule.begin)
       const line = `STORY='${JSON.stringify([id, bounds, violation])}' npx vitest run --project deep`
-      throw new Error(`${story}\nTo repeat it: ${line} test/protocol/next/explorer.test.ts`)
+      throw new Error(`${story}\nTo repeat it: ${line} test/protocol/explorer/explorer.test.ts`)
     }
   })
 

@@ -84,10 +84,12 @@ it('the next expiry is looked for among few, as the shard is not the workspaceâ€
 })
 
 it('a ledger that is gone right after it was made is crowded to a taking, which tries again', async () => {
-  const { client, names } = clientOf({ PutItemCommand: () => ({}), UpdateItemCommand: () => conditionFailed() })
+  const { client, names, sent } = clientOf({ PutItemCommand: () => ({}), UpdateItemCommand: () => conditionFailed() })
   const ledger = createLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
   expect(await ledger.take(newAttempt(), signal, 0)).toEqual({ outcome: 'crowded' })
   expect(names()).toEqual(['UpdateItemCommand', 'PutItemCommand', 'UpdateItemCommand'])
+  // Another's may be there meanwhile.
+  expect(sent[1]?.input.ConditionExpression).toBe('attribute_not_exists(workspace_id)')
 })
 
 it('a release that finds the ledger full of others is told at once, and makes no item', async () => {

@@ -42,6 +42,12 @@ it('gives up when the caller’s patience is over: about ten tries in six second
   expect([sent.length >= 8, sent.length <= 15]).toEqual([true, true])
 })
 
+it('does not wait for room that is not there', async () => {
+  const { ledger, sent } = setUp(Number.POSITIVE_INFINITY)
+  expect(await ledger.take(newAttempt({ sizeBytes: 901 }), signal, 6000)).toMatchObject({ outcome: 'quota_exceeded' })
+  expect(sent).toHaveLength(1)
+})
+
 it('gives up when the time of the request is over', async () => {
   const { ledger, sent } = setUp(Number.POSITIVE_INFINITY)
   const ended = new AbortController()
