@@ -1,26 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
 import type { DueEntry, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
-import {
-  createPorts,
-  LATE_COPY_MS,
-  LEASE_MS,
-  NOTHING,
-  ONE_DOCUMENT,
-  type Ports,
-  WORKSPACE,
-} from '../../support/ports.ts'
-import {
-  addExpired,
-  IDLE,
-  idsOf,
-  nth,
-  resolve,
-  times,
-  turns,
-  whenDeleted,
-  whenRead,
-} from '../../support/unit/resolver-runs.ts'
+import { createPorts, LATE_COPY_MS, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports } from '../../support/ports.ts'
+import { addExpired, IDLE, idsOf, nth, resolve, times, turns, whenRead } from '../../support/unit/resolver-runs.ts'
 
 const { signal } = new AbortController()
 /** The shard of these workspaces. */
@@ -186,55 +168,5 @@ describe('resolveDueItems', () => {
       oldestMs: 10_000 - 5000,
     })
     expect(reading).toHaveBeenCalledTimes(5001)
-  })
-})
-
-describe('resolveDueItems, where the index lags', () => {
-  it('passes by what is not to be done any more', async () => {
-    const ports = createPorts()
-    const [prolonged, deleted, kept] = (await addExpired(ports, times(3, 1))) as [
-      WorkspaceDocument,
-      WorkspaceDocument,
-      WorkspaceDocument,
-    ]
-    const list = ports.deps.dueWork.listDue
-    vi.spyOn(ports.deps.dueWork, 'listDue').mockImplementation(async function* (...args) {
-      for await (const page of list(...args)) {
-        await ports.setExpiry(prolonged, ports.clock.nowMs + 1)
-        await ports.deleteDocument(deleted)
-        yield page
-      }
-    })
-    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 1, gaveBack: 1 })
-    const left = ports.stored.items().map(({ documentId, state }) => [documentId, state])
-    const expected = [
-      [prolonged.documentId, 'ready'],
-      [deleted.documentId, 'gone'],
-      [kept.documentId, 'gone'],
-    ]
-    expect(left.toSorted()).toEqual(expected.toSorted())
-  })
-
-  it('passes by an attempt that has made its document, and one that began anew', async () => {
-    const ports = createPorts()
-    const [one, other] = [ports.begin(), ports.begin()]
-    const { nowMs } = ports.clock
-    await ports.addDocument(one)
-    ports.pass(LEASE_MS)
-    await ports.run(['begin'], ports.begin({ documentId: other.documentId }))
-    const before = ports.state()
-    listing(ports, async function* () {
-      yield [one, other].map(({ documentId }) => ({ workspaceId: WORKSPACE, itemId: documentId, dueAtMs: nowMs }))
-    })
-    expect(await resolve('work', ports, { shards: [0] })).toEqual(IDLE)
-    expect(ports.state()).toEqual(before)
-  })
-
-  it('keeps a document that is prolonged between its reading and its deletion', async () => {
-    const ports = createPorts()
-    await addExpired(ports, [1])
-    whenDeleted(ports, (document) => ports.setExpiry(document, undefined))
-    expect(await expire(ports)).toEqual(IDLE)
-    expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 })
