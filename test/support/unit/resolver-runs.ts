@@ -16,7 +16,7 @@ export const turns = async (count: number) => {
 /** A run of the resolver. */
 export function resolve(kind: DueKind, { deps }: Ports, change: Partial<ResolverRun> & { signal?: AbortSignal } = {}) {
   const { signal = new AbortController().signal, ...run } = change
-  return resolveDueItems(kind, { timeoutEachMs: 1000, ...run }, deps, signal)
+  return resolveDueItems(kind, { timeoutEachMs: 60_000, ...run }, deps, signal)
 }
 
 /** Documents of 100 bytes in these workspaces, which expire one ms after the other, the last one now. */
