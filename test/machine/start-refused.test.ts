@@ -49,7 +49,8 @@ describe('npm start', () => {
 
   it('says so when its port or that of a store is taken', async () => {
     const other = createServer()
-    const taken = await listen(other, 0)
+    // Of those that the system gives to nobody: the two below are free.
+    const taken = await listen(other, 20_000 + Math.floor(Math.random() * 10_000))
     for (const port of [taken, taken - 1, taken - 2]) {
       const said = `address already in use 127.0.0.1:${taken}. Choose another port: npm start -- --port ${port + 3}`
       expect(await refused({ PORT: String(port) })).toContain(said)

@@ -185,5 +185,5 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
   }
 }
 
-const isRecorded = ({ attemptId }: Attempt, item: Attributes | undefined) =>
-  item?.attempt_id?.S === attemptId && item.item_state?.S !== 'pending'
+/** @param item what a condition has found that asked for the pending item of the attempt */
+const isRecorded = ({ attemptId }: Attempt, item: Attributes | undefined) => item?.attempt_id?.S === attemptId
