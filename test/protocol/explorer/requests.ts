@@ -11,7 +11,7 @@ import { type Stores, WORKSPACE } from './stores.ts'
 /** What a process does. */
 export type Request =
   | { do: 'promote'; file: number; key?: number; expiresInSeconds?: number }
-  /** @param of the newest document, as it was found when the process began */
+  /** @param of as it was found when the process began; left out: the newest document */
   | { do: 'delete'; of?: WorkspaceDocument | DeletedDocument }
   | { do: 'change_expiry'; of?: WorkspaceDocument; seconds?: number }
   /** @param entries what was due in the index when it was listed @param aheadMs by how much the process's clock is wrong */

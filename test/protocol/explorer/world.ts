@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../lib/errors.ts'
-import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import { cleanMarkers } from '../../../lib/ledger/clean-markers.ts'
+import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { DueEntry, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { type Call, FATES, type Fate, Process } from './process.ts'
 import { expectEqual, Promises } from './promises.ts'
@@ -94,7 +94,7 @@ export class World {
   /** What depends on the moment at which it begins. */
   #completed(request: Request): Request {
     if (request.do === 'resolve') return { ...request, entries: this.due(request.aheadMs) }
-    if (request.do !== 'delete' && request.do !== 'change_expiry') return request
+    if ((request.do !== 'delete' && request.do !== 'change_expiry') || request.of) return request
     const found = this.stores.items().filter(({ state }) => state !== 'pending' && state !== 'stray')
     return { ...request, of: found.at(-1) as WorkspaceDocument }
   }
