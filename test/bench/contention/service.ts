@@ -95,6 +95,8 @@ export async function countLeftOpen(dynamoDb: Pick<LimitedDynamoDb, 'execute'>, 
   const Key = marshall({ workspace_id: WORKSPACE })
   const { Item } = await dynamoDb.execute('GetItem', { TableName: config.workspacesTable, Key, ConsistentRead: true })
   const { takings, releases } = (Item ?? {}) as Record<string, { M?: object }>
-  const { Count } = await dynamoDb.execute('Scan', { TableName: config.reservationsTable, ConsistentRead: true })
-  return Object.keys({ ...takings?.M, ...releases?.M }).length + Number(Count)
+  const all = await dynamoDb.execute('Scan', { TableName: config.documentsTable, ConsistentRead: true })
+  const items = all.Items as Record<string, { S?: string }>[]
+  const unfinished = items.filter(({ item_state }) => /pending|deleting|stray/.test(item_state?.S ?? ''))
+  return Object.keys({ ...takings?.M, ...releases?.M }).length + unfinished.length
 }
