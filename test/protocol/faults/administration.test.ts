@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
+import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
-import { createWorkspaceAdministration } from '../../../lib/aws/dynamodb/workspace-administration.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { AwsCall, Fault } from '../../support/protocol/fault-proxy.ts'
 import { startTestProcess, type TestProcess } from '../../support/protocol/test-process.ts'
@@ -49,12 +49,13 @@ describe('administration when the SDK repeats a write', () => {
     client: process.productDynamoDb,
     tableName: process.config.workspacesTable,
     defaultQuotaBytes: 1000,
+    now: Date.now,
   })
+  const read = () => createLedger(settings()).read(workspaceId, signal)
 
   it.each(FAULTS)('creates a workspace once: $kind', async (fault) => {
     breakOnce(fault)
-    const created = await createWorkspaceAdministration(settings()).create(workspaceId, 500, signal)
-    const read = () => createLedgerMaintenance(settings()).read(workspaceId, signal)
+    const created = await createLedgerMaintenance(settings()).create(workspaceId, 500, signal)
     const made = await read()
     await process.deliverLate()
     expect(created.usage).toEqual({ quotaBytes: 500, usedBytes: 0 })
@@ -63,18 +64,18 @@ describe('administration when the SDK repeats a write', () => {
   })
 
   it('sets a quota whose answer was lost once, and says so', async () => {
-    const [workspaces, ledgers] = [createWorkspaceAdministration(settings()), createLedgerMaintenance(settings())]
-    await ledgers.correct(workspaceId, { usedBytes: 0, expectedBytes: 600 }, signal)
-    const before = await ledgers.read(workspaceId, signal)
+    const workspaces = createLedgerMaintenance(settings())
+    await workspaces.correct(workspaceId, { usedBytes: 0, expectedBytes: 600 }, signal)
+    const before = await read()
     breakOnce({ kind: 'lose_answer' })
     expect(await workspaces.setQuota(workspaceId, QUOTA, signal)).toEqual({ quotaBytes: 300, usedBytes: 600 })
-    const after = await ledgers.read(workspaceId, signal)
+    const after = await read()
     expect(after).toMatchObject({ quotaBytes: 300, usedBytes: 600, version: (before?.version ?? 0) + 1 })
   })
 
   it.each(FAULTS.slice(1))('does not set a quota again when the first call may still arrive: $kind', async (fault) => {
-    const [workspaces, ledgers] = [createWorkspaceAdministration(settings()), createLedgerMaintenance(settings())]
-    await ledgers.correct(workspaceId, { usedBytes: 0, expectedBytes: 600 }, signal)
+    const workspaces = createLedgerMaintenance(settings())
+    await workspaces.correct(workspaceId, { usedBytes: 0, expectedBytes: 600 }, signal)
     process.takeCalls()
     breakOnce(fault)
     await expect(workspaces.setQuota(workspaceId, QUOTA, signal)).rejects.toMatchObject({
@@ -83,7 +84,7 @@ describe('administration when the SDK repeats a write', () => {
     expect(process.takeCallNames().filter((name) => name === 'ledger.setQuota')).toHaveLength(1)
     await process.deliverLate()
     const quotaBytes = fault.kind === 'late' ? 300 : 1000
-    expect(await ledgers.read(workspaceId, signal)).toMatchObject({ quotaBytes, usedBytes: 600 })
+    expect(await read()).toMatchObject({ quotaBytes, usedBytes: 600 })
   })
 
   it.each(FAULTS)('adds an API key once, and a late repetition does not enable it again: $kind', async (fault) => {

@@ -77,8 +77,8 @@ describe('a round of the audit on the real adapters', () => {
     const names = process.takeCallNames()
     expect(new Set(names)).toEqual(
       new Set([
-        ...['ledger.list', 'ledger.read', 'reservations.list', 'documents.listItems', 'documents.find', 'HeadObject'],
-        ...['documents.listWorkspaces', 'reservations.listWorkspaces', 'ListObjectsV2', 'ListMultipartUploads'],
+        ...['ledger.list', 'ledger.read', 'documents.list', 'documents.find', 'documents.findStray', 'HeadObject'],
+        ...['documents.listWorkspaces', 'ListObjectsV2', 'ListMultipartUploads'],
       ]),
     )
     let rounds = 0

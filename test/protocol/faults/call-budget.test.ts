@@ -33,6 +33,8 @@ beforeAll(async () => {
 beforeEach(() => sleep(REST_MS))
 afterAll(() => service.stop())
 
+const isOfS3 = (name: string) => /^[A-Z]/.test(name)
+
 /** All that is sent, by whatever client and with its repetitions. Calls made side by side are sent before any is answered. */
 async function watchCalls(work: () => Promise<unknown>): Promise<Sent[]> {
   const sent: Sent[] = []
@@ -43,7 +45,6 @@ async function watchCalls(work: () => Promise<unknown>): Promise<Sent[]> {
     const call = { name: String((args[0] as HttpRequest).headers[CALL_HEADER]), depth: answeredDepth + 1 }
     sent.push(call)
     const answer = await Reflect.apply(handle, this, args)
-    if (call.name === 'ledger.unmark') await sleep(REST_MS)
     answeredDepth = Math.max(answeredDepth, call.depth)
     return answer
   })
@@ -56,6 +57,19 @@ async function watchCalls(work: () => Promise<unknown>): Promise<Sent[]> {
   return sent
 }
 
+/** @returns the calls, and by table the units that they cost */
+async function watchUnits(work: () => Promise<unknown>) {
+  spent = []
+  const calls = await watchCalls(work)
+  const units: Record<string, { reads: number; writes: number }> = {}
+  for (const { table, operation, units: more } of spent) {
+    const name = table.replace(/^.*-local-/, '')
+    units[name] ??= { reads: 0, writes: 0 }
+    units[name][operation === 'GetItem' ? 'reads' : 'writes'] += more
+  }
+  return { calls, units }
+}
+
 /** The names of those that are sent side by side, in the order of their sending. */
 function byDepth(calls: Sent[]): string[][] {
   const depths = Array.from({ length: Math.max(...calls.map(({ depth }) => depth)) }, (_, index) => index + 1)
@@ -66,33 +80,31 @@ describe('what a plain promotion asks of AWS', () => {
   it.each([
     ['', {}],
     [', with Prefer: wait, too', { prefer: 'wait=20' }],
-  ])('is nine calls, not one more, of which six wait for each other%s', async (_, headers) => {
+    [', with an Idempotency-Key, too', { 'idempotency-key': 'a-key' }],
+  ])('is nine calls, not one more, of which seven wait for each other%s', async (_, headers) => {
     const calls = await watchCalls(() => service.promote(workspace, 'a.txt', { headers }))
     expect(byDepth(calls)).toEqual([
       ['keys.find'],
-      ['HeadObject', 'rateLimit.take'],
+      ['HeadObject', 'ledger.read', 'rateLimit.take'],
+      ['documents.begin'],
+      ['CopyObject'],
       ['ledger.take'],
-      ['CopyObject', 'reservations.reserve'],
-      // The unmarking is held back: nothing but the end waits for it.
-      ['documents.record', 'ledger.unmark'],
-      ['reservations.remove'],
+      ['documents.record'],
+      ['ledger.unmark'],
     ])
     expect(calls).toHaveLength(9)
   })
 
-  it('is eleven calls with an Idempotency-Key, of which eight wait for each other', async () => {
-    const calls = await watchCalls(() => service.promote(workspace, 'a.txt', { idempotencyKey: 'a-key' }))
+  it('is five calls when it repeats an Idempotency-Key, of which three wait for each other', async () => {
+    const promote = () => service.promote(workspace, 'a.txt', { idempotencyKey: 'used' })
+    await promote()
+    await sleep(REST_MS)
+    const calls = await watchCalls(promote)
     expect(byDepth(calls)).toEqual([
       ['keys.find'],
-      ['HeadObject', 'rateLimit.take'],
-      ['reservations.claim'],
-      ['documents.find'],
-      ['ledger.take'],
-      ['CopyObject', 'reservations.reserve'],
-      ['documents.record', 'ledger.unmark'],
-      ['reservations.remove'],
+      ['HeadObject', 'ledger.read', 'rateLimit.take'],
+      ['documents.begin'],
     ])
-    expect(calls).toHaveLength(11)
   })
 
   it('is four more where it waits: the wait begins and ends, and both looks ask for container and file', async () => {
@@ -104,26 +116,42 @@ describe('what a plain promotion asks of AWS', () => {
   })
 
   it.each([
-    ['seven units, one of them for the index of lists', {}, 2],
-    ['eight with an expiry, the eighth for its index; no call more', { 'file-expires-in': '3600' }, 3],
-  ])('writes %s, and reads one', async (_, headers, ofDocuments) => {
-    spent = []
-    expect(await watchCalls(() => service.promote(workspace, 'a.txt', { headers }))).toHaveLength(9)
-    const byTable: Record<string, { reads: number; writes: number }> = {}
-    for (const { table, operation, units } of spent) {
-      const name = table.replace(/^.*-local-/, '')
-      byTable[name] ??= { reads: 0, writes: 0 }
-      byTable[name][operation === 'GetItem' ? 'reads' : 'writes'] += units
-    }
-    expect(byTable).toEqual({
+    ['eight units', {}, 5],
+    ['nine with an expiry; no call more', { 'file-expires-in': '3600' }, 6],
+  ])('writes %s, and reads two', async (_, headers, ofDocuments) => {
+    const { calls, units } = await watchUnits(() => service.promote(workspace, 'a.txt', { headers }))
+    expect(calls).toHaveLength(9)
+    expect(units).toEqual({
       keys: { reads: 1, writes: 0 },
       'rate-limits': { reads: 0, writes: 1 },
       // Take, unmark.
-      workspaces: { reads: 0, writes: 2 },
-      // Open, settle.
-      reservations: { reads: 0, writes: 2 },
-      // The record, and its entry in documents-by-creation.
+      workspaces: { reads: 1, writes: 2 },
+      // Begin, and its entry in the index of due work; record, the end of that entry, and the one in the index of lists.
       documents: { reads: 0, writes: ofDocuments },
+    })
+  })
+})
+
+describe('what a deletion asks of AWS', () => {
+  it('is ten calls, of which the two of S3 are made beside the others, and nine units', async () => {
+    const { body } = await service.promote(workspace, 'a.txt')
+    await sleep(REST_MS)
+    const parameters = { document_id: (body as { id: string }).id }
+    const { calls, units } = await watchUnits(() => service.call('delete_document', workspace, { parameters }))
+    const names = calls.map(({ name }) => name)
+    expect(names.filter((name) => !isOfS3(name))).toEqual([
+      ...['keys.find', 'rateLimit.take', 'documents.find', 'documents.delete'],
+      ...['ledger.mark', 'documents.handOver', 'ledger.giveBack', 'documents.bury'],
+    ])
+    expect(names.filter(isOfS3)).toEqual(['ListMultipartUploads', 'DeleteObject'])
+    expect(names.indexOf('ListMultipartUploads')).toBeLessThan(names.indexOf('documents.handOver'))
+    expect(units).toEqual({
+      keys: { reads: 1, writes: 0 },
+      'rate-limits': { reads: 0, writes: 1 },
+      // Mark, give back.
+      workspaces: { reads: 0, writes: 2 },
+      // Delete, which leaves one index and enters another; hand over; bury, which leaves that one.
+      documents: { reads: 1, writes: 6 },
     })
   })
 })

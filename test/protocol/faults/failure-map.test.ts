@@ -5,43 +5,42 @@ import {
   dynamoDbError,
   dynamoDbRows,
   HANGS,
-  IN_DOUBT,
   LARGE,
   REFUSED,
   SMALL,
   s3Error,
+  straysAfter,
 } from '../../support/protocol/aws-failures.ts'
 import type { Fault } from '../../support/protocol/fault-proxy.ts'
-import {
-  expectLeftToResolver,
-  expectRow,
-  LARGE_BYTES,
-  usePromotionsThatFail,
-} from '../../support/protocol/promotions-that-fail.ts'
+import { expectRow, LARGE_BYTES, usePromotionsThatFail } from '../../support/protocol/promotions-that-fail.ts'
 
 describe.concurrent('whatever AWS answers ends in one row of this map, and nothing is left', () => {
   const { inProcess, promoteBroken } = usePromotionsThatFail()
 
-  it.each(SMALL)('%s %s: %d %s', async (call, _, status, reason, fault) => {
-    expectRow(await promoteBroken(call, fault, Buffer.from('small')), status, reason)
-  })
-
-  it.each(IN_DOUBT)('%s %s: %d %s, and left to the resolver', async (call, _, status, reason, fault) => {
-    const remainingMs = fault === HANGS ? deadlineIn(2000) : undefined
-    expectLeftToResolver(await promoteBroken(call, fault, Buffer.from('small'), remainingMs), status, reason)
-  })
+  it.each([...SMALL, ...dynamoDbRows('ledger.makeWorkspace')])(
+    '%s %s: %d %s',
+    async (call, what, status, reason, fault) => {
+      expectRow(await promoteBroken(call, fault, Buffer.from('small')), status, reason, straysAfter(call, what))
+    },
+  )
 
   it.each(LARGE)('%s %s: %d %s', async (call, what, status, reason, fault) => {
     // Parts that S3 refuses wait their turn until the time is over.
     const remainingMs = what === 'asks to slow down' ? deadlineIn(4000) : undefined
-    expectRow(await promoteBroken(call, fault, LARGE_BYTES, remainingMs), status, reason)
+    expectRow(await promoteBroken(call, fault, LARGE_BYTES, remainingMs), status, reason, straysAfter(call, what))
   })
 
   it.each<[call: string, reason: string, remainingMs: () => number, bytes?: Buffer]>([
     // Sooner than the clients would give up by themselves.
-    ...['keys.find', 'HeadObject', 'ledger.take', 'CopyObject', 'documents.record'].map(
-      (call) => [call, 'request_timed_out', deadlineIn(2000)] satisfies [string, string, () => number],
-    ),
+    ...[
+      'keys.find',
+      'HeadObject',
+      'ledger.read',
+      'documents.begin',
+      'CopyObject',
+      'ledger.take',
+      'documents.record',
+    ].map((call) => [call, 'request_timed_out', deadlineIn(2000)] satisfies [string, string, () => number]),
     ['UploadPartCopy', 'request_timed_out', deadlineIn(3000), LARGE_BYTES],
     // After three tries, an hour before the deadline.
     ['HeadObject', 'service_unavailable', () => 3_600_000],
@@ -49,7 +48,8 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
     '%s never answers: 503 %s, with everything undone',
     { timeout: 120_000 },
     async (call, reason, remainingMs, bytes) => {
-      expectRow(await promoteBroken(call, HANGS, bytes ?? Buffer.from('small'), remainingMs), 503, reason)
+      const failed = await promoteBroken(call, HANGS, bytes ?? Buffer.from('small'), remainingMs)
+      expectRow(failed, 503, reason, straysAfter(call, 'never answers'))
     },
   )
 
@@ -78,10 +78,6 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
         expect(response).toMatchObject({ status, body: { error: { metadata: { reason } } } })
       }),
   )
-
-  it.each(dynamoDbRows('ledger.createWorkspace'))('%s %s: %d %s', async (call, _, status, reason, fault) => {
-    expectRow(await promoteBroken(call, fault, Buffer.from('small')), status, reason)
-  })
 
   it('pins the source, describes the copy and leaves tags and annotations behind, on the wire', () =>
     inProcess(async (service) => {

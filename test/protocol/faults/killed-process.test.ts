@@ -11,12 +11,12 @@ it.each(['kill_before', 'kill_after'] as const)(
       process.restart()
       process.breakCalls(() => ({ kind }))
       // The product repeats a read whose connection breaks, after a pause.
-      const reading = process.deps.quota.usage(workspaceId, AbortSignal.timeout(60_000)).catch((error) => error)
+      const reading = process.deps.ledger.usage(workspaceId, AbortSignal.timeout(60_000)).catch((error) => error)
       await process.died()
       process.restart()
       expect(await reading).toMatchObject({ reason: 'service_unavailable' })
       expect(process.takeCallNames()).toEqual([])
-      await process.deps.quota.usage(workspaceId, AbortSignal.timeout(60_000))
+      await process.deps.ledger.usage(workspaceId, AbortSignal.timeout(60_000))
       expect(process.takeCallNames()).toEqual(['ledger.read'])
     })
   },

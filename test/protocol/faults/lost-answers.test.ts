@@ -25,14 +25,14 @@ describe.concurrent('a call that takes effect, and whose answer is lost or comes
     // Counted by the first, and once more: the key loses one request for an instant.
     ['rateLimit.take', 200, 3, kept(5)],
     ['HeadObject', 200, 2, kept(5)],
-    ['ledger.unmark', 200, 2, kept(5)],
-    ['reservations.remove', 200, 2, kept(5)],
-    ['ledger.take', 503, 1, NOTHING],
-    // The reservation, and the marker of its bytes.
-    ['reservations.reserve', 503, 1, { ...NOTHING, objects: 1, usedBytes: 5, reservations: 2 }],
-    ['documents.record', 200, 1, kept(5)],
+    ['ledger.read', 200, 2, kept(5)],
+    ['documents.begin', 503, 1, NOTHING],
     ['CopyObject', 200, 1, kept(5)],
-    ['CreateMultipartUpload', 503, 1, NOTHING, LARGE_BYTES],
+    // The taking may arrive later.
+    ['ledger.take', 503, 1, { ...NOTHING, strays: 1 }],
+    ['documents.record', 200, 2, kept(5)],
+    ['ledger.unmark', 200, 2, kept(5)],
+    ['CreateMultipartUpload', 503, 1, { ...NOTHING, strays: 1 }, LARGE_BYTES],
     ['UploadPartCopy', 200, 3, kept(LARGE_BYTES.length), LARGE_BYTES],
     ['CompleteMultipartUpload', 200, 1, kept(LARGE_BYTES.length), LARGE_BYTES],
   ])('%s, its first answer lost: %i, after %i calls', (call, status, sent, state, bytes = SMALL_BYTES) =>
@@ -53,29 +53,29 @@ describe.concurrent('a call that takes effect, and whose answer is lost or comes
       expect({ isLost, status: answer.status, times, left }).toEqual({ isLost: true, status, times: sent, left: state })
       const sha256 = status === 200 && bytes === SMALL_BYTES ? SMALL_SHA256 : undefined
       expect(answer.headers['file-sha256']).toBe(sha256)
-      if (left.reservations > 0) expect(await healedState(service, workspace)).toEqual(NOTHING)
+      if (left.strays > 0) expect(await healedState(service, workspace)).toEqual(NOTHING)
     }),
   )
 
-  it.each<[call: string, fault: Fault, reservations: number]>([
+  it.each<[call: string, fault: Fault, unfinished: number]>([
     ['documents.record', LOST, 0],
-    ['reservations.remove', REFUSED, 1],
-    ['ledger.unmark', REFUSED, 2],
-  ])('%s, never an answer: 200, for the document is there', async (call, fault, reservations) => {
+    // The marker stays.
+    ['ledger.unmark', REFUSED, 1],
+  ])('%s, never an answer: 200, for the document is there', async (call, fault, unfinished) => {
     const { response, state } = await promoteBroken(call, fault, SMALL_BYTES)
-    expect([response.status, state]).toEqual([200, { ...kept(5), reservations }])
+    expect([response.status, state]).toEqual([200, { ...kept(5), unfinished }])
   })
 
   it.each<[undoCall: string, record: Fault, status: number, left: Partial<WorkspaceState>]>([
-    ['documents.fence', DENIED, 500, { objects: 1, reservations: 1 }],
-    ['documents.fence', LOST, 503, { objects: 1, reservations: 1, documents: 1 }],
-    ['ListMultipartUploads', DENIED, 500, { objects: 1, reservations: 1 }],
-    ['DeleteObject', DENIED, 500, { objects: 1, reservations: 1 }],
-    ['ledger.mark', DENIED, 500, { reservations: 1 }],
-    ['reservations.handOver', DENIED, 500, { reservations: 2 }],
-    ['ledger.giveBack', DENIED, 500, { reservations: 2 }],
+    ['documents.putStray', DENIED, 500, { objects: 1, unfinished: 2 }],
+    ['documents.fence', DENIED, 500, { objects: 1, unfinished: 2, strays: 1 }],
+    ['documents.fence', LOST, 503, { objects: 1, unfinished: 1, strays: 1, documents: 1 }],
+    ['ListMultipartUploads', DENIED, 500, { objects: 1, unfinished: 1, strays: 1 }],
+    ['DeleteObject', DENIED, 500, { objects: 1, unfinished: 1, strays: 1 }],
+    ['ledger.giveBack', DENIED, 500, { unfinished: 1, strays: 1 }],
+    ['documents.removeStray', DENIED, 500, { usedBytes: 0, strays: 1 }],
   ])(
-    '%s of the undo refused: the first failure is told, and the bytes stay counted',
+    '%s of the undo refused: the first failure is told, and what is left leads to it',
     (undoCall, record, status, left) =>
       inProcess(async (service) => {
         const workspace = await service.newWorkspace()
@@ -88,19 +88,21 @@ describe.concurrent('a call that takes effect, and whose answer is lost or comes
       }),
   )
 
-  it.each([
-    ['CopyObject', 'noted as a late copy, and not counted', 1],
-    ['documents.record', 'refused: it was fenced', 0],
-  ])('%s that arrives after we gave up on it is %s', (call, _, objects) =>
+  it.each<[call: string, left: Partial<WorkspaceState>, arrived: Partial<WorkspaceState>]>([
+    ['CopyObject', { strays: 1 }, { strays: 1, objects: 1 }],
+    ['ledger.take', { strays: 1 }, { strays: 1, usedBytes: 5, unfinished: 1 }],
+    // It was fenced.
+    ['documents.record', {}, {}],
+  ])('%s that arrives after we gave up on it: the resolver undoes that, too', (call, left, arrived) =>
     inProcess(async (service) => {
-      const workspace = await service.newWorkspace()
+      const workspace = await service.newWorkspace(10 ** 9)
       await service.putFile(workspace, 'a.txt', SMALL_BYTES)
       service.breakCalls(({ name }) => (name === call ? { kind: 'late' } : undefined))
       expect((await service.promote(workspace, 'a.txt', { remainingMs: deadlineIn(2000) })).status).toBe(503)
-      expect(await service.stateOf(workspace)).toEqual(NOTHING)
+      expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, ...left })
       await service.deliverLate()
-      expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, objects })
-      if (objects > 0) expect(await service.lateCopyKeys(workspace)).toHaveLength(1)
+      expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, ...arrived })
+      expect(await healedState(service, workspace)).toEqual(NOTHING)
     }),
   )
 })

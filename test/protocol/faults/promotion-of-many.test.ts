@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { DocumentId } from '../../../lib/ids.ts'
 import { isShallow } from '../../support/depth.ts'
+import { expectWhole, heal } from '../../support/protocol/heal.ts'
 import type { TestProcess } from '../../support/protocol/test-process.ts'
 import { useTestProcesses } from '../../support/protocol/use-test-processes.ts'
 import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
@@ -12,9 +14,8 @@ interface Item {
 }
 
 const PATHS = Array.from({ length: 5 }, (_, number) => `output/${String(number).padStart(2, '0')}.txt`)
-/** Longer than any process lives (lib/promotion/claim-document.ts). */
+/** Longer than any process lives (lib/ledger/begin-document.ts). */
 const DEAD_MS = 41_000
-const LATER_MS = 4 * 3_600_000
 const bytesOf = (path: string) => Buffer.from(`the bytes of ${path}`)
 const ALL_BYTES = PATHS.reduce((bytes, path) => bytes + bytesOf(path).length, 0)
 
@@ -38,39 +39,36 @@ async function promoteAll(process: TestProcess, workspace: TestWorkspace): Promi
 }
 
 /** Each file has the one document that the answer names, each counted once, and nothing else is left. */
-async function expectWhole(process: TestProcess, workspace: TestWorkspace, items: Item[]): Promise<void> {
+async function expectPromoted(process: TestProcess, workspace: TestWorkspace, items: Item[]): Promise<void> {
   expect(items.map(({ path, document }) => [path, document?.filename])).toEqual(PATHS.map((path) => [path, path]))
-  const { workspaceId } = workspace
-  await process.deliverLate()
-  process.setClock(LATER_MS)
-  expect(await process.resolveWorkspace(workspaceId)).toMatchObject({ failed: 0, isComplete: true })
-  expect(await process.audit(workspaceId, false)).toEqual([])
-  const state = { documents: PATHS.length, objects: PATHS.length, usedBytes: ALL_BYTES, reservations: 0 }
-  expect(await process.stateOf(workspace)).toMatchObject(state)
+  await heal(process, workspace)
+  await expectWhole(process, workspace)
+  expect(await process.stateOf(workspace)).toMatchObject({ documents: PATHS.length, usedBytes: ALL_BYTES })
   for (const { document } of items) {
-    const found = await process.deps.documents.find(workspaceId, document?.id as never, AbortSignal.timeout(60_000))
-    expect(found?.filename).toBe(document?.filename)
+    const ids = { ...workspace, documentId: document?.id as DocumentId }
+    const found = await process.deps.documents.find(ids, AbortSignal.timeout(60_000))
+    expect(found).toMatchObject({ state: 'ready', filename: document?.filename })
   }
 }
 
 describe('all files of a prefix', () => {
-  it('cost eight calls each, besides the list and one look for earlier documents, and nothing when repeated', () =>
+  it('cost six calls each, besides the list and one look for ledger and earlier documents, and nothing when repeated', () =>
     onProcesses.one(async (process) => {
       const workspace = await prepare(process)
-      await expectWhole(process, workspace, await promoteAll(process, workspace))
+      await expectPromoted(process, workspace, await promoteAll(process, workspace))
       process.restart()
       const other = await prepare(process)
       process.restart()
       await promoteAll(process, other)
       const names = process.takeCallNames()
-      const OF_THE_REQUEST = ['keys.find', 'rateLimit.take', 'ListObjectsV2', 'documents.findAll']
+      const OF_THE_REQUEST = ['keys.find', 'rateLimit.take', 'ListObjectsV2', 'documents.findAll', 'ledger.read']
       const ofFiles = names.filter((name) => !OF_THE_REQUEST.includes(name))
       // A crowded ledger is asked again.
-      expect(ofFiles.filter((name) => name !== 'ledger.take')).toHaveLength(7 * PATHS.length)
-      expect(new Set(ofFiles).size).toBe(8)
+      expect(ofFiles.filter((name) => name !== 'ledger.take')).toHaveLength(5 * PATHS.length)
+      expect(new Set(ofFiles).size).toBe(6)
       const again = await promoteAll(process, other)
       expect(again.map(({ outcome }) => outcome)).toEqual(PATHS.map(() => 'kept'))
-      expect(new Set(process.takeCallNames())).toEqual(new Set([...OF_THE_REQUEST, 'ledger.read']))
+      expect(new Set(process.takeCallNames())).toEqual(new Set(OF_THE_REQUEST))
     }))
 
   it('are whole and counted once, at whatever call the process is killed, when the request is repeated', {
@@ -84,7 +82,7 @@ describe('all files of a prefix', () => {
     })
     const stride = isShallow() ? 7 : 1
     const kills = Array.from({ length: calls }, (_, index) => index).filter((index) => index % stride === 0)
-    expect(calls).toBeGreaterThan(8 * PATHS.length)
+    expect(calls).toBeGreaterThan(6 * PATHS.length)
     await onProcesses.all(
       kills.flatMap((index) => (['kill_before', 'kill_after'] as const).map((kind) => ({ index, kind }))),
       async ({ index, kind }, process) => {
@@ -96,7 +94,7 @@ describe('all files of a prefix', () => {
         process.restart({ onTheWire: false })
         process.setClock(DEAD_MS)
         try {
-          await expectWhole(process, workspace, await promoteAll(process, workspace))
+          await expectPromoted(process, workspace, await promoteAll(process, workspace))
         } catch (error) {
           throw new Error(`${kind} ${index}`, { cause: error })
         }
@@ -109,11 +107,11 @@ describe('all files of a prefix', () => {
       const workspace = await prepare(process)
       const [one = [], other = []] = await Promise.all([1, 2].map(() => promoteAll(process, workspace)))
       expect(one.map(({ document }) => document)).toEqual(other.map(({ document }) => document))
-      await expectWhole(process, workspace, one)
+      await expectPromoted(process, workspace, one)
     }))
 
   it(
-    'wait for a request that has died, and are refused until its claims may be replaced',
+    'wait for a request that has died, and are refused until it certainly has no process',
     () =>
       onProcesses.one(async (process) => {
         const workspace = await prepare(process)
@@ -125,7 +123,7 @@ describe('all files of a prefix', () => {
         const reasons = new Set(items.flatMap(({ error }) => error?.metadata.reason ?? []))
         expect(reasons).toEqual(new Set(['promotion_in_progress']))
         process.setClock(DEAD_MS)
-        await expectWhole(process, workspace, await promoteAll(process, workspace))
+        await expectPromoted(process, workspace, await promoteAll(process, workspace))
       }),
     30_000,
   )

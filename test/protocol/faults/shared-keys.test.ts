@@ -43,7 +43,7 @@ describe('Idempotency-Keys that clients share, near a full quota', () => {
     const refused = keys - room
     const expected = [...Array(requests - refused).fill(200), ...Array(refused).fill(403)]
     expect(statuses.toSorted()).toEqual(expected)
-    const stored = { documents: room, objects: room, usedBytes: room * BYTES.length, reservations: 0 }
+    const stored = { documents: room, objects: room, usedBytes: room * BYTES.length, unfinished: 0 }
     expect(await process.stateOf(workspace)).toMatchObject(stored)
   })
 })

@@ -27,8 +27,8 @@ export const OPERATIONS = {
     facts: ['container_id', { promoted: 1, kept: 0, refused: 0 }],
     body: { paths: ['output/report.csv'] },
     calls: [
-      ...['HeadObject', 'documents.findAll', 'reservations.claim', 'ledger.take', 'reservations.reserve', 'CopyObject'],
-      ...['ledger.unmark', 'documents.record', 'reservations.remove'],
+      ...['HeadObject', 'documents.findAll', 'ledger.read', 'documents.begin', 'CopyObject', 'ledger.take'],
+      ...['documents.record', 'ledger.unmark'],
     ],
   },
   list_documents: {
@@ -58,9 +58,8 @@ export const OPERATIONS = {
     success: 200,
     facts: ['document_id', { is_replayed: false }],
     calls: [
-      ...['DeleteObject', 'ListMultipartUploads', 'documents.handOver', 'documents.find', 'documents.expireTombstone'],
-      ...['documents.delete', 'ledger.mark', 'ledger.giveBack', 'ledger.schedule', 'reservations.find'],
-      ...['reservations.note', 'reservations.removeNote'],
+      ...['documents.find', 'documents.delete', 'ledger.mark', 'documents.handOver', 'ledger.giveBack'],
+      ...['DeleteObject', 'ListMultipartUploads', 'documents.bury'],
     ],
   },
   list_container_files: {

@@ -59,11 +59,6 @@ const copyRows = (call: string): Row[] => [
 
 /** Whether DynamoDB says that it has not applied the call. */
 const isThrottling = ([, what]: Row) => what === 'throttles' || what === 'limits the account'
-/** Failures that leave it unknown whether the reservation was made. */
-export const IN_DOUBT: Row[] = [
-  ...dynamoDbRows('reservations.reserve').filter((row) => !isThrottling(row)),
-  ['reservations.reserve', 'never answers', 503, 'request_timed_out', HANGS],
-]
 export const SMALL: Row[] = [
   ...dynamoDbRows('keys.find'),
   // A throttled ledger has more load than it can carry: the promotion is refused, after some patience.
@@ -71,7 +66,8 @@ export const SMALL: Row[] = [
     const isLoad = isThrottling([call, what, status, reason, fault])
     return [call, what, isLoad ? 429 : status, isLoad ? 'too_many_promotions' : reason, fault]
   }),
-  ...dynamoDbRows('reservations.reserve').filter(isThrottling),
+  ...dynamoDbRows('ledger.read'),
+  ...dynamoDbRows('documents.begin'),
   ...dynamoDbRows('documents.record'),
   ['HeadObject', 'asks to slow down', 503, 'service_unavailable', headError(503)],
   ['HeadObject', 'fails inside', 503, 'service_unavailable', headError(500)],
@@ -92,3 +88,14 @@ export const LARGE: Row[] = [
   ['CompleteMultipartUpload', 'meets another', 503, 'service_unavailable', s3Error(409, 'ConditionalRequestConflict')],
   ['CompleteMultipartUpload', 'has lost the upload', 503, 'request_timed_out', s3Error(404, 'NoSuchUpload')],
 ]
+
+/** After these, what was sent may still arrive, so that a stray is kept for it. */
+const MAY_BE_LATE: Record<string, RegExp> = {
+  'ledger.take': /^(?!throttles|limits)/,
+  'ledger.makeWorkspace': /^/,
+  CopyObject: /slow down|inside|connection|never|with an error$|with nothing/,
+  CreateMultipartUpload: /slow down|inside|connection|loses/,
+  UploadPartCopy: /connection|never/,
+  CompleteMultipartUpload: /slow down|inside|connection|with an error$/,
+}
+export const straysAfter = (call: string, what: string): number => (MAY_BE_LATE[call]?.test(what) ? 1 : 0)

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
 import type { DocumentId } from '../../../lib/ids.ts'
+import type { OperationName } from '../api/operations.ts'
 import type { Content } from '../dynamodb/dynalite.ts'
 import type { TestProcess } from './test-process.ts'
 import type { TestWorkspace } from './workspaces.ts'
@@ -14,12 +15,13 @@ export interface ConsistentRead {
   read: string
   promise: string
   isRead: IsRead
-  /** @param reading does the part of the work in which the read is looked at */
-  check(process: TestProcess, reading: Reading): Promise<void>
+  /**
+   * @param reading does the part of the work in which the read is looked at
+   * @param rest until all reads show what has been written so far
+   */
+  check(process: TestProcess, reading: Reading, rest: () => void): Promise<void>
 }
 
-const HOURS_MS = 2 * 3_600_000
-export const KEY = 'key-of-the-caller'
 export const FILE = Buffer.from('small')
 export const signal = AbortSignal.timeout(600_000)
 
@@ -33,27 +35,24 @@ export const keys = (process: TestProcess) =>
 export const listing = (process: TestProcess) =>
   createDocumentListing({ client: process.dynamoDb, tableName: process.config.documentsTable, now: process.deps.now })
 
-export const promote = (process: TestProcess, workspace: TestWorkspace, idempotencyKey?: string) =>
-  process.promote(workspace, 'a.txt', idempotencyKey === undefined ? {} : { idempotencyKey })
+export const promote = (process: TestProcess, workspace: TestWorkspace) => process.promote(workspace, 'a.txt')
+export const call = (process: TestProcess, workspace: TestWorkspace, name: OperationName, document_id: DocumentId) =>
+  process.call(name, workspace, { parameters: { document_id } })
 export const withFile = async (process: TestProcess, quotaBytes?: number) => {
   const workspace = await process.newWorkspace(quotaBytes)
   await process.putFile(workspace, 'a.txt', FILE)
   return workspace
 }
-export const withDocument = async (process: TestProcess) => {
-  const workspace = await withFile(process)
-  const { body } = await promote(process, workspace, KEY)
-  return { ...workspace, body, id: (body as { id: DocumentId }).id }
+export const withDocument = async (process: TestProcess, quotaBytes?: number) => {
+  const workspace = await withFile(process, quotaBytes)
+  const { body } = await promote(process, workspace)
+  return { ...workspace, id: (body as { id: DocumentId }).id }
 }
 export const dieAfter = async (process: TestProcess, call: string, work: () => Promise<unknown>) => {
   process.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
   await Promise.race([work().catch(() => {}), process.died()])
   expect(process.mayBeReplaced()).toBe(true)
   process.restart()
-}
-export const afterLeases = async (process: TestProcess, work: () => Promise<unknown>) => {
-  process.setClock(HOURS_MS)
-  await work().finally(() => process.setClock(0))
 }
 
 /** Makes something and expects the next look to show it. */

@@ -1,13 +1,14 @@
 import { expect } from 'vitest'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
+import type { PendingDocument } from '../../../lib/ledger/ports/documents.ts'
+import { deadlineIn } from '../api/rest-event.ts'
 import {
   administration,
-  afterLeases,
   type ConsistentRead,
+  call,
   dieAfter,
   FILE,
-  KEY,
   keys,
   listing,
   ofTable,
@@ -65,15 +66,14 @@ const OF_LEDGERS: ConsistentRead[] = [
     seen: ({ workspaceId }) => expect.arrayContaining([expect.objectContaining({ workspaceId })]),
   }),
   {
-    read: 'the ledger of a workspace, by the resolver',
-    promise: 'what a dead process left is finished',
+    read: 'the ledger of a workspace, by a promotion',
+    promise: 'the bytes of a deleted document are free at once',
     isRead: ofTable('-workspaces', 'GetItem'),
-    async check(process, reading) {
-      const workspace = await withFile(process, 1000)
-      await dieAfter(process, 'ledger.take', () => promote(process, workspace))
-      expect(await process.stateOf(workspace)).toMatchObject({ usedBytes: FILE.length, reservations: 1 })
-      await afterLeases(process, () => reading(() => process.resolveWorkspace(workspace.workspaceId)))
-      expect(await process.stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
+    async check(process, reading, rest) {
+      const { id, ...workspace } = await withDocument(process, FILE.length)
+      rest()
+      expect((await call(process, workspace, 'delete_document', id)).status).toBe(200)
+      expect((await reading(() => promote(process, workspace))).status).toBe(200)
     },
   },
   shows(
@@ -89,41 +89,53 @@ const OF_LEDGERS: ConsistentRead[] = [
 ]
 
 const OF_DOCUMENTS: ConsistentRead[] = [
-  shows(
-    'the document of an Idempotency-Key',
-    'a repetition gets the document of the first request',
-    ofTable('-documents', 'GetItem'),
-    {
-      make: withDocument,
-      look: (process, workspace) => promote(process, workspace, KEY),
-      seen: ({ body }) => {
-        const headers = expect.objectContaining({ 'idempotency-replayed': 'true' })
-        return expect.objectContaining({ status: 200, body, headers })
-      },
+  shows('a document', 'it is there right after it was promoted', ofTable('-documents', 'GetItem'), {
+    make: (process) => withDocument(process),
+    look: (process, { id, ...workspace }) => call(process, workspace, 'retrieve_document', id),
+    seen: () => expect.objectContaining({ status: 200 }),
+  }),
+  shows('what is due', 'the resolver goes by what it says', ofTable('-documents', 'GetItem'), {
+    async make(process) {
+      const workspace = await withFile(process)
+      await dieAfter(process, 'documents.begin', () => promote(process, workspace))
+      const [pending] = await Array.fromAsync(process.deps.documents.list(workspace.workspaceId, signal))
+      return pending as PendingDocument & { itemId: string }
     },
-  ),
-  shows('the rows of a workspace', 'the audit misses no document', ofTable('-documents', 'Query'), {
-    make: withDocument,
+    look: (process, pending) => process.deps.dueWork.findDue(pending, signal),
+    seen: ({ attemptId }) => expect.objectContaining({ attemptId, state: 'pending' }),
+  }),
+  {
+    read: 'the stray of an attempt',
+    promise: 'the audit takes no object of an undo under way for one without a document',
+    isRead: (operation, input) =>
+      ofTable('-documents', 'GetItem')(operation, input) && JSON.stringify(input.Key).includes('/'),
+    async check(process, reading) {
+      const workspace = await withFile(process)
+      process.breakCalls(({ name }) => (name === 'CopyObject' ? { kind: 'late' } : undefined))
+      expect((await process.promote(workspace, 'a.txt', { remainingMs: deadlineIn(1000) })).status).toBe(503)
+      process.restart()
+      await process.deliverLate()
+      expect(await process.stateOf(workspace)).toMatchObject({ objects: 1, strays: 1 })
+      expect(await reading(() => process.audit(workspace.workspaceId, false))).toEqual([])
+    },
+  },
+  shows('the items of a workspace', 'the audit misses no document', ofTable('-documents', 'Query'), {
+    make: (process) => withDocument(process),
     look: (process, { workspaceId }) => process.audit(workspaceId, false),
     seen: () => [],
-  }),
-  shows('the documents of a workspace', 'a platform team sees what was just promoted', ofTable('-documents', 'Query'), {
-    make: withDocument,
-    look: (process, { workspaceId }) => Array.fromAsync(process.deps.documents.list(workspaceId, signal)),
-    seen: ({ id }) => [expect.objectContaining({ documentId: id })],
   }),
   shows(
     'whether a workspace has documents',
     'a shard of the audit leaves a workspace to the shard that has its rows',
     ofTable('-documents', 'Query'),
     {
-      make: withDocument,
+      make: (process) => withDocument(process),
       look: (process, { workspaceId }) => process.deps.documents.hasWorkspace(workspaceId, signal),
       seen: () => true,
     },
   ),
   shows('documents by their ids', 'what was just promoted is among them', ofTable('-documents', 'GetItem'), {
-    make: withDocument,
+    make: (process) => withDocument(process),
     look: (process, { workspaceId, id }) => listing(process).findAll(workspaceId, [id], signal),
     seen: ({ id }) => [expect.objectContaining({ documentId: id })],
   }),
@@ -132,32 +144,24 @@ const OF_DOCUMENTS: ConsistentRead[] = [
     'a listing goes on behind the newest',
     ofTable('-documents', 'GetItem'),
     {
-      make: withDocument,
+      make: (process) => withDocument(process),
       look: (process, { workspaceId, id }) => listing(process).positionOf(workspaceId, id, signal),
       seen: ({ id }) => expect.objectContaining({ documentId: id }),
     },
   ),
   {
-    read: 'the reservation of a twin',
-    promise: 'a repetition is not refused for good because the file has gone, while its first request may be running',
-    isRead: ofTable('-reservations', 'GetItem'),
+    read: 'what was made of files',
+    promise: 'a repetition gets their documents, although they have filled the quota',
+    isRead: ofTable('-documents', 'GetItem'),
     async check(process, reading) {
-      const workspace = await withFile(process)
-      await dieAfter(process, 'reservations.reserve', () => promote(process, workspace, KEY))
-      await process.removeFile(workspace, 'a.txt')
-      const body = { error: { metadata: { reason: 'promotion_in_progress' } } }
-      expect(await reading(() => promote(process, workspace, KEY))).toMatchObject({ status: 503, body })
-    },
-  },
-  {
-    read: 'the reservations of a workspace',
-    promise: 'the bytes of a dead promotion are given back once, and nothing is left',
-    isRead: ofTable('-reservations', 'Query'),
-    async check(process, reading) {
-      const workspace = await withFile(process)
-      await dieAfter(process, 'reservations.reserve', () => promote(process, workspace, KEY))
-      await afterLeases(process, () => reading(() => process.resolveWorkspace(workspace.workspaceId)))
-      expect(await process.stateOf(workspace)).toMatchObject({ usedBytes: 0, reservations: 0 })
+      const workspace = await withFile(process, FILE.length)
+      const promoteAll = async () => {
+        const request = { parameters: { container_id: 'sess_1' }, body: { prefix: '' } }
+        const { body } = await process.call('promote_container_files', workspace, request)
+        return (body as { data: { outcome: string }[] }).data.map(({ outcome }) => outcome)
+      }
+      expect(await promoteAll()).toEqual(['promoted'])
+      expect(await reading(promoteAll)).toEqual(['kept'])
     },
   },
 ]

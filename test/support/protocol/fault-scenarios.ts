@@ -1,79 +1,27 @@
 import { expect } from 'vitest'
-import { newAttemptId } from '../../../lib/ids.ts'
 import type { OperationName } from '../api/operations.ts'
 import { deadlineIn } from '../api/rest-event.ts'
-import { patternBytes } from '../stores/pattern-bytes.ts'
 import type { RunLimits, Scenario } from './scenario.ts'
+import {
+  deadDeletion,
+  deadPromotion,
+  documentIdOf,
+  HOURS_MS,
+  KEY,
+  LARGE,
+  MINUTES_MS,
+  promote,
+  SMALL,
+  TOO_MUCH,
+  withDocument,
+  withFile,
+  withFindings,
+} from './scenario-steps.ts'
 import type { TestProcess } from './test-process.ts'
 import type { TestWorkspace } from './workspaces.ts'
 
-const SMALL = Buffer.from('small')
-/** Two parts with the local stage's smallest part of 5 MiB. */
-const LARGE = patternBytes(10 * 1024 * 1024 + 1)
-const TOO_MUCH = Buffer.from('more than fits')
-const KEY = 'key-of-the-caller'
-const HOURS_MS = 2 * 3_600_000
-/** Longer than a lease, but soon enough for the resolver to go on with a deletion. */
-const MINUTES_MS = 5 * 60_000
-
-/** What a promotion does before it reaches the ledger: broken in the first scenario. */
-const LOOKUPS = /^(keys\.find|rateLimit\.take|HeadObject)$/
-
-const withFile = async (process: TestProcess, bytes: Buffer, quotaBytes = 10 ** 9): Promise<TestWorkspace> => {
-  const workspace = await process.newWorkspace(quotaBytes)
-  await process.putFile(workspace, 'a.txt', bytes)
-  return workspace
-}
-const promote = (
-  process: TestProcess,
-  workspace: TestWorkspace,
-  limits?: RunLimits,
-  idempotencyKey?: string,
-  headers?: Record<string, string>,
-) =>
-  process.promote(workspace, 'a.txt', {
-    headers,
-    ...(limits && { remainingMs: deadlineIn(limits.leftMs, limits.undoMs) }),
-    ...(idempotencyKey && { idempotencyKey }),
-  })
-
-/** Work whose process is killed right after this call. */
-const killAfter = async (process: TestProcess, call: string, work: () => Promise<unknown>): Promise<void> => {
-  process.restart()
-  process.breakCalls(({ name }) => (name === call ? { kind: 'kill_after' } : undefined))
-  await Promise.race([work().catch(() => undefined), process.died()])
-  if (!process.mayBeReplaced()) throw new Error(`there was no ${call}`)
-  process.restart({ onTheWire: false })
-}
-
-const withDocument = async (process: TestProcess, idempotencyKey?: string, headers?: Record<string, string>) => {
-  const workspace = await withFile(process, SMALL)
-  await promote(process, workspace, undefined, idempotencyKey, headers)
-  return workspace
-}
-
-/** The id of the first document, or of what a deletion has left of it. */
-const documentIdOf = async (process: TestProcess, { workspaceId }: TestWorkspace) => {
-  for await (const { documentId } of process.deps.documents.listItems(workspaceId, AbortSignal.timeout(60_000)))
-    return documentId
-  throw new Error('the workspace has no document')
-}
-
-/** A promotion that died after this call, this long ago. */
-const deadPromotion = (call: string, agoMs: number, idempotencyKey?: string) => async (process: TestProcess) => {
-  const workspace = await withFile(process, SMALL)
-  await killAfter(process, call, () => promote(process, workspace, undefined, idempotencyKey))
-  process.setClock(agoMs)
-  return workspace
-}
-
-const deadDeletion = (call: string) => async (process: TestProcess) => {
-  const workspace = await withDocument(process)
-  const documentId = await documentIdOf(process, workspace)
-  await killAfter(process, call, () => process.delete(workspace.workspaceId, documentId))
-  process.setClock(MINUTES_MS)
-  return workspace
-}
+/** What a promotion does before it begins: broken in the first scenario. */
+const LOOKUPS = /^(keys\.find|rateLimit\.take|HeadObject|ledger\.read)$/
 
 const promoting = (
   name: string,
@@ -115,6 +63,8 @@ const resolving = (name: string, prepare: Scenario['prepare'], documentsBefore: 
     return undefined
   },
   documentsBefore,
+  // Sixteen of them, one for each shard: broken in the expiry of a document, which lists one shard.
+  brokenElsewhere: /^documents\.listDue$/,
 })
 
 const deleting = (what: string, prepare: Scenario['prepare']): Scenario => ({
@@ -170,21 +120,31 @@ export const SCENARIOS: Scenario[] = [
     await promoteMany(process, workspace)
     return workspace
   }),
-  promoting('refused for the quota', (process) => withFile(process, TOO_MUCH, TOO_MUCH.length - 1), { status: 403 }),
-  ...['ledger.take', 'CopyObject'].map((call) =>
+  promoting(
+    'refused for the quota',
+    async (process) => {
+      const workspace = await withFile(process, SMALL, TOO_MUCH.length)
+      await promote(process, workspace)
+      await process.putFile(workspace, 'a.txt', TOO_MUCH)
+      return workspace
+    },
+    { status: 403, documentsBefore: 1, brokenElsewhere: /^(keys\.find|rateLimit\.take|HeadObject)$/ },
+  ),
+  promoting('after one that left its marker', deadPromotion('documents.record', HOURS_MS), { documentsBefore: 1 }),
+  ...['documents.begin', 'CopyObject', 'ledger.take'].map((call) =>
     promoting(`in place of a twin that died after ${call}`, deadPromotion(call, MINUTES_MS, KEY), {
       key: KEY,
       strayObjects: 1,
     }),
   ),
-  ...['ledger.take', 'reservations.reserve', 'CopyObject', 'documents.record'].map((call) =>
-    resolving(call, deadPromotion(call, HOURS_MS), call === 'documents.record' ? 1 : 0),
+  ...['documents.begin', 'UploadPartCopy', 'CopyObject', 'ledger.take'].map((call) =>
+    resolving(call, deadPromotion(call, HOURS_MS), 0),
   ),
-  ...['reservations.claim', 'ledger.take'].map((call) =>
-    resolving(`${call} with an Idempotency-Key`, deadPromotion(call, HOURS_MS, KEY), 0),
+  ...['documents.putStray', 'documents.fence'].map((call) =>
+    resolving(`${call} of an undo`, deadPromotion(call, HOURS_MS, KEY, 'documents.record'), 0),
   ),
-  ...['reservations.note', 'documents.delete', 'ledger.mark', 'documents.handOver'].map((call) =>
-    resolving(`${call} of a deletion`, deadDeletion(call), 1),
+  ...['documents.delete', 'ledger.mark', 'documents.handOver', 'ledger.giveBack'].map((call) =>
+    resolving(`${call} of a deletion`, deadDeletion(call), 0),
   ),
   deleting('a document', (process) => withDocument(process)),
   deleting('what another deletion has begun to delete', deadDeletion('documents.handOver')),
@@ -215,6 +175,7 @@ export const SCENARIOS: Scenario[] = [
   {
     ...resolving('', (process) => withDocument(process, undefined, { 'file-expires-in': '3600' }), 1),
     name: 'the expiry of a document',
+    brokenElsewhere: undefined,
     async run(process, { workspaceId }, { boundMs }) {
       process.setClock(HOURS_MS)
       await process.expire(workspaceId, boundMs)
@@ -223,27 +184,7 @@ export const SCENARIOS: Scenario[] = [
   },
   {
     name: 'the audit, repairing',
-    async prepare(process) {
-      const workspace = await withDocument(process)
-      const { workspaceId } = workspace
-      const lost = await documentIdOf(process, workspace)
-      await promote(process, workspace)
-      const signal = AbortSignal.timeout(60_000)
-      const document = await process.deps.documents.find(workspaceId, lost, signal)
-      await process.deps.objects.discard(document?.objectKey ?? '', signal)
-      const source = await process.deps.objects.findContainerFile(`sandboxes/${workspaceId}/sess_1/a.txt`, signal)
-      if (!source) throw new Error('the file is not there')
-      const objectKey = `documents/${workspaceId}/file_1/${newAttemptId()}`
-      await process.deps.objects.copy({ source, objectKey, mimeType: 'text/plain' }, signal)
-      const { usedBytes = 0, version = 0 } = (await process.deps.workspaces.read(workspaceId, signal)) ?? {}
-      await process.deps.workspaces.correct(
-        workspaceId,
-        { usedBytes, expectedBytes: 77, at: { version, lastVersion: version } },
-        signal,
-      )
-      process.setClock(HOURS_MS)
-      return workspace
-    },
+    prepare: withFindings,
     async run(process, { workspaceId }, { boundMs }) {
       await process.audit(workspaceId, true, boundMs)
       return undefined

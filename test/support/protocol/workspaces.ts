@@ -88,12 +88,6 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
       expect((await stores.ledger.take({ ...ids, sizeBytes, leaseEndsAtMs }, signal, 0)).outcome).toBe('taken')
     },
 
-    /** Keys of objects that S3 may still write after their promotion was given up. */
-    async lateCopyKeys({ workspaceId }: TestWorkspace): Promise<string[]> {
-      const strays = (await itemsOf(workspaceId)).filter(({ state }) => state === 'stray')
-      return strays.map(({ objectKey }) => objectKey)
-    },
-
     async stateOf({ workspaceId }: TestWorkspace): Promise<WorkspaceState> {
       const prefix = { Bucket: config.documentsBucket, Prefix: `documents/${workspaceId}/` }
       const { Contents = [] } = await s3.send(new ListObjectsV2Command(prefix))

@@ -1,0 +1,103 @@
+import { newAttemptId } from '../../../lib/ids.ts'
+import { deadlineIn } from '../api/rest-event.ts'
+import { patternBytes } from '../stores/pattern-bytes.ts'
+import { dynamoDbError } from './aws-failures.ts'
+import type { RunLimits } from './scenario.ts'
+import type { TestProcess } from './test-process.ts'
+import type { TestWorkspace } from './workspaces.ts'
+
+export const SMALL = Buffer.from('small')
+/** Two parts with the local stage's smallest part of 5 MiB. */
+export const LARGE = patternBytes(10 * 1024 * 1024 + 1)
+export const TOO_MUCH = Buffer.from('more than fits')
+export const KEY = 'key-of-the-caller'
+export const HOURS_MS = 2 * 3_600_000
+/** Longer than a lease, but soon enough for the resolver to go on with a deletion. */
+export const MINUTES_MS = 5 * 60_000
+
+export const withFile = async (process: TestProcess, bytes: Buffer, quotaBytes = 10 ** 9): Promise<TestWorkspace> => {
+  const workspace = await process.newWorkspace(quotaBytes)
+  await process.putFile(workspace, 'a.txt', bytes)
+  return workspace
+}
+export const promote = (
+  process: TestProcess,
+  workspace: TestWorkspace,
+  limits?: RunLimits,
+  idempotencyKey?: string,
+  headers?: Record<string, string>,
+) =>
+  process.promote(workspace, 'a.txt', {
+    headers,
+    ...(limits && { remainingMs: deadlineIn(limits.leftMs, limits.undoMs) }),
+    ...(idempotencyKey && { idempotencyKey }),
+  })
+
+/** Work whose process is killed right after this call. @param denied a call that AWS denies it before */
+export const killAfter = async (
+  process: TestProcess,
+  call: string,
+  work: () => Promise<unknown>,
+  denied?: string,
+): Promise<void> => {
+  process.restart()
+  process.breakCalls(({ name }) =>
+    name === call ? { kind: 'kill_after' } : name === denied ? dynamoDbError(400, 'AccessDeniedException') : undefined,
+  )
+  await Promise.race([work().catch(() => undefined), process.died()])
+  if (!process.mayBeReplaced()) throw new Error(`there was no ${call}`)
+  process.restart({ onTheWire: false })
+}
+
+export const withDocument = async (process: TestProcess, idempotencyKey?: string, headers?: Record<string, string>) => {
+  const workspace = await withFile(process, SMALL)
+  await promote(process, workspace, undefined, idempotencyKey, headers)
+  return workspace
+}
+
+/** The id of the first document, or of what a deletion has left of it. */
+export const documentIdOf = async (process: TestProcess, { workspaceId }: TestWorkspace) => {
+  for await (const { documentId } of process.deps.documents.list(workspaceId, AbortSignal.timeout(60_000)))
+    return documentId
+  throw new Error('the workspace has no document')
+}
+
+/** A promotion that died after this call, this long ago. @param denied what it was to undo */
+export const deadPromotion =
+  (call: string, agoMs: number, idempotencyKey?: string, denied?: string) => async (process: TestProcess) => {
+    const workspace = await withFile(process, call === 'UploadPartCopy' ? LARGE : SMALL)
+    await killAfter(process, call, () => promote(process, workspace, undefined, idempotencyKey), denied)
+    process.setClock(agoMs)
+    return workspace
+  }
+
+export const deadDeletion = (call: string) => async (process: TestProcess) => {
+  const workspace = await withDocument(process)
+  const documentId = await documentIdOf(process, workspace)
+  await killAfter(process, call, () => process.delete(workspace.workspaceId, documentId))
+  process.setClock(MINUTES_MS)
+  return workspace
+}
+
+/** A document without its object, an object without a document, and a drift. */
+export const withFindings = async (process: TestProcess) => {
+  const workspace = await withDocument(process)
+  const { workspaceId } = workspace
+  const lost = await documentIdOf(process, workspace)
+  await promote(process, workspace)
+  const signal = AbortSignal.timeout(60_000)
+  const document = await process.deps.documents.find({ workspaceId, documentId: lost }, signal)
+  await process.deps.objects.discard(document?.objectKey ?? '', signal)
+  const source = await process.deps.objects.findContainerFile(`sandboxes/${workspaceId}/sess_1/a.txt`, signal)
+  if (!source) throw new Error('the file is not there')
+  const objectKey = `documents/${workspaceId}/file_1/${newAttemptId()}`
+  await process.deps.objects.copy({ source, objectKey, mimeType: 'text/plain' }, signal)
+  const { usedBytes = 0, version = 0 } = (await process.deps.ledger.read(workspaceId, signal)) ?? {}
+  await process.deps.workspaces.correct(
+    workspaceId,
+    { usedBytes, expectedBytes: 77, at: { version, lastVersion: version } },
+    signal,
+  )
+  process.setClock(HOURS_MS)
+  return workspace
+}
