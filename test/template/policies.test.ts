@@ -80,9 +80,14 @@ describe.each(FUNCTIONS.map(({ name }) => name))(
       ['a whole workspace at once', 'dynamodb:DeleteItem', `${PACKAGED_TABLE}workspaces`],
       ['the keys, to change', 'dynamodb:UpdateItem', `${PACKAGED_TABLE}keys`],
       ['the keys, to list', 'dynamodb:Scan', `${PACKAGED_TABLE}keys`],
-      ['old versions of documents', 's3:DeleteObjectVersion', 'local-documents/documents/ws_1/file_1/a'],
+      ['old versions of files', 's3:DeleteObjectVersion', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
     ])('refuses %s', (_what, action, resource) => {
       expect(allowed(id, action, resource)).toBe(false)
+    })
+
+    it('refuses versions of documents, but to promotions', () => {
+      const mayDelete = allowed(id, 's3:DeleteObjectVersion', 'local-documents/documents/ws_1/file_1/a')
+      expect(mayDelete).toBe(id === 'promote-container-file')
     })
 
     it('reaches no bucket of another account, even by the right name', () => {
