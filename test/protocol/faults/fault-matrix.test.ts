@@ -141,7 +141,7 @@ describe.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] a
           if (!isParallel(scenario)) expect(missed, 'the fault was never met').toEqual([])
           const state = await process.stateOf(workspace)
           if (answer && answer.status !== 200) {
-            const least = scenario.expires === 'before' ? 0 : scenario.documentsBefore
+            const least = scenario.haveExpired ? 0 : scenario.documentsBefore
             expect(state.documents).toBeOneOf([least, scenario.documentsBefore])
             expect(state.objects).toBeLessThanOrEqual(scenario.documentsBefore + (scenario.strayObjects ?? 0))
           }

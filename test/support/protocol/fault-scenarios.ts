@@ -103,7 +103,6 @@ export const SCENARIOS: Scenario[] = [
   promoting('a replay that keeps for longer', (process) => withDocument(process, KEY, { 'file-expires-in': '3600' }), {
     key: KEY,
     documentsBefore: 1,
-    expires: 'later',
   }),
   promoting(
     'what has expired',
@@ -112,7 +111,7 @@ export const SCENARIOS: Scenario[] = [
       process.setClock(HOURS_MS)
       return workspace
     },
-    { key: KEY, documentsBefore: 1, expires: 'before' },
+    { key: KEY, documentsBefore: 1, haveExpired: true },
   ),
   promotingMany('new', (process) => withFile(process, SMALL)),
   promotingMany('already promoted', async (process) => {

@@ -22,8 +22,8 @@ export interface Scenario {
   status?: number
   /** Documents there are before the run. */
   documentsBefore: number
-  /** They expire: before the run, which may delete them even if it fails, or later. */
-  expires?: 'before' | 'later'
+  /** They have expired: the run may delete them even if it fails. */
+  haveExpired?: true
   /** Calls that another scenario, or another suite, breaks with the same outcome. */
   brokenElsewhere?: RegExp | undefined
   /** Objects there may be after a failed run, which the resolver removes. */
