@@ -13,15 +13,16 @@ const FAST = [
   'test/pages/**/*.test.ts',
   'test/unit/**/*.test.ts',
   'test/api/**/*.test.ts',
-  'test/protocol/{explorer,histories,next}/**/*.test.ts',
+  'test/protocol/{explorer,histories}/**/*.test.ts',
 ]
 /** The longest of them, seconds each: some of their cases in a shallow run, more in a deep one. */
-const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories,next}/**/*.test.ts']
+const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']
 /** No less of it would show anything. */
 const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
 /** Some of their cases in npm test, all in npm run test:machine. */
 const WHOLE_IN_MACHINE = [
-  'test/protocol/{explorer/planted-bugs,next/*,faults/{fault-matrix,promotion-of-many},histories/*}.test.ts',
+  'test/protocol/{explorer/*,faults/{fault-matrix,promotion-of-many},histories/*}.test.ts',
+  'test/contract/memory-tables.test.ts',
 ]
 const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
 /** What is deployed, as packaged; and one start of the local service. */

@@ -10,6 +10,7 @@ export interface Table {
   TableArn?: string
   TableStatus?: string
   KeySchema: { AttributeName: string }[]
+  AttributeDefinitions: { AttributeName: string; AttributeType: 'S' | 'N' }[]
   GlobalSecondaryIndexes?: (IndexDefinition & { IndexStatus?: string })[]
 }
 

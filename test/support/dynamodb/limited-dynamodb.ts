@@ -178,9 +178,12 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
   }
 }
 
-/** undefined if the key is incomplete. */
-function bucketOf({ TableName, KeySchema }: Table, keys: Item | undefined): string | undefined {
-  const values = KeySchema.map(({ AttributeName }) => keys?.[AttributeName]?.S ?? keys?.[AttributeName]?.N)
+/** undefined if the key is incomplete, or of another type. */
+function bucketOf({ TableName, KeySchema, AttributeDefinitions }: Table, keys: Item | undefined): string | undefined {
+  const values = KeySchema.map(({ AttributeName }) => {
+    const type = AttributeDefinitions.find((each) => each.AttributeName === AttributeName)?.AttributeType
+    return type && keys?.[AttributeName]?.[type]
+  })
   return values.includes(undefined) ? undefined : `${TableName}/${values.join('/')}`
 }
 

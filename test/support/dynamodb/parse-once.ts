@@ -60,8 +60,9 @@ function remember(parse: Parser['parse']): Parser['parse'] {
 function parseTemplate(parse: Parser['parse'], expression: string, context: Context): Parsed | undefined {
   const { attrNames = {}, attrVals = {} } = context
   const marks = Object.fromEntries(Object.entries(attrVals).map(([name, value]) => [name, { ...value }]))
-  const unusedAttrNames = { ...context.unusedAttrNames }
-  const unusedAttrVals = { ...context.unusedAttrVals }
+  // Whatever the request's other expressions use: those of the next may use others.
+  const allOf = (named: object) => Object.fromEntries(Object.keys(named).map((name) => [name, true as const]))
+  const [unusedAttrNames, unusedAttrVals] = [allOf(attrNames), allOf(attrVals)]
   const template = parse(expression, {
     context: {
       ...context,
