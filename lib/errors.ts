@@ -134,6 +134,7 @@ export const REASONS = {
     detail: 'Too many promotions of this workspace are starting at once.',
     retryAfterSeconds: 1,
     needsTime: true,
+    twin: true,
   },
   container_file_changed: {
     status: 503,

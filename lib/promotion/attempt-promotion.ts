@@ -15,7 +15,7 @@ import type { Copied } from './ports/object-store.ts'
 import { isMadeOfMeant } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 import { requireRoom } from './room.ts'
-import { takeBytes } from './take-bytes.ts'
+import { requireAdmission, takeBytes } from './take-bytes.ts'
 
 /** What an attempt has done, for its undo. */
 interface Progress {
@@ -45,6 +45,7 @@ export async function attemptPromotion(
 
   const findingType = typeOf(file, target.path, request, deps)
   await requireRoom(request.mayHaveTwin ? target : undefined, file.sizeBytes, request, deps)
+  requireAdmission(workspaceId, deps)
   const earlier = await request.telemetry.time('begin', () => begin(attempt, target, request, deps))
   if (earlier) return earlier
   const progress: Progress = {}

@@ -1,28 +1,35 @@
 import { ServiceError } from '../errors.ts'
-import type { TakeOutcome, Taking, WorkspaceLedger } from '../ledger/ports/ledger.ts'
+import type { WorkspaceId } from '../ids.ts'
+import type { Taking, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
 
 /** A promotion that does not get through to the ledger within this time is refused. */
 const RETRY_FOR_MS = 6000
 
+/** Refuses before the copy, without a call, what a crowded ledger would refuse. @throws ServiceError too_many_promotions */
+export function requireAdmission(workspaceId: WorkspaceId, deps: Pick<PromotionDependencies, 'admission'>): void {
+  if (deps.admission.decide(workspaceId) !== 'refuse') return
+  // It counts as if the ledger had been asked.
+  deps.admission.count(workspaceId, false)
+  throw tooMany(workspaceId, deps)
+}
+
 /** @returns the ledger that counts the bytes, or why they are not taken; after an error it may be unknown whether they are */
 export async function takeBytes(
   taking: Taking,
   { deadline, telemetry, room }: Pick<AttemptRequest, 'deadline' | 'telemetry' | 'room'>,
-  { ledger, admission }: Pick<PromotionDependencies, 'ledger' | 'admission'>,
+  deps: Pick<PromotionDependencies, 'ledger' | 'admission'>,
 ): Promise<WorkspaceLedger | ServiceError> {
   const { workspaceId, sizeBytes } = taking
-  const decision = admission.decide(workspaceId)
-  const retryForMs = decision === 'retry' ? RETRY_FOR_MS : 0
-  // A refusal counts as if the ledger had been asked.
-  let taken: TakeOutcome = { outcome: 'crowded' }
-  if (decision !== 'refuse') {
-    taken = await telemetry.time('take', () => ledger.take(taking, deadline.signal, retryForMs))
-  }
-  admission.count(workspaceId, taken.outcome !== 'crowded')
-  if (taken.outcome === 'crowded') {
-    return new ServiceError('too_many_promotions', { retryAfterSeconds: admission.retryAfterSeconds(workspaceId) })
-  }
+  // What has been copied is tried at least once.
+  const retryForMs = deps.admission.decide(workspaceId) === 'retry' ? RETRY_FOR_MS : 0
+  const taken = await telemetry.time('take', () => deps.ledger.take(taking, deadline.signal, retryForMs))
+  deps.admission.count(workspaceId, taken.outcome !== 'crowded')
+  if (taken.outcome === 'crowded') return tooMany(workspaceId, deps)
   room.see(taken.ledger)
   return taken.outcome === 'taken' ? taken.ledger : room.refusal(taken.ledger, sizeBytes)
+}
+
+function tooMany(workspaceId: WorkspaceId, { admission }: Pick<PromotionDependencies, 'admission'>): ServiceError {
+  return new ServiceError('too_many_promotions', { retryAfterSeconds: admission.retryAfterSeconds(workspaceId) })
 }

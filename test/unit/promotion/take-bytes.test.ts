@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { MAX_TAKINGS } from '../../../lib/aws/dynamodb/ledger.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import { createRoom } from '../../../lib/promotion/room.ts'
-import { takeBytes } from '../../../lib/promotion/take-bytes.ts'
+import { requireAdmission, takeBytes } from '../../../lib/promotion/take-bytes.ts'
 import { createPorts, WORKSPACE } from '../../support/ports.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
@@ -24,6 +24,35 @@ function setUp() {
   }
   return { world, ports, room, tries, notes, take, heat, patience: () => tries.mock.calls.map(([, , ms]) => ms) }
 }
+
+describe('requireAdmission', () => {
+  it('refuses when too many were refused lately: the more there were, the longer Retry-After', () => {
+    const { world, ports, heat, notes } = setUp()
+    world.random = 0
+    const seconds: (number | undefined)[] = []
+    for (const refused of [1, 5, 1000]) {
+      heat(0, refused)
+      try {
+        requireAdmission(WORKSPACE, ports.deps)
+      } catch (error) {
+        expect(error).toMatchObject({ reason: 'too_many_promotions' })
+        seconds.push((error as ServiceError).retryAfterSeconds)
+      }
+      // A refusal is one of the load that is asked for.
+      expect(notes.mock.calls).toEqual([[WORKSPACE, false]])
+    }
+    expect(seconds[0]).toBeLessThan(seconds[1] ?? 0)
+    expect(seconds[1]).toBeLessThan(seconds[2] ?? 0)
+    expect(seconds[2]).toBe(10)
+  })
+
+  it('lets pass, and counts nothing, as long as the coin says so', () => {
+    const { ports, heat, notes } = setUp()
+    heat(0, 9)
+    expect(requireAdmission(WORKSPACE, ports.deps)).toBeUndefined()
+    expect(notes).not.toHaveBeenCalled()
+  })
+})
 
 describe('takeBytes', () => {
   it('takes them where there is room, with patience, and tells the ledger that counts them, which the request then knows', async () => {
@@ -64,22 +93,12 @@ describe('takeBytes', () => {
     expect(patience()).toEqual([0])
   })
 
-  it('refuses without asking the ledger when too many were refused lately: the more there were, the longer Retry-After', async () => {
-    const { world, take, tries, heat, notes } = setUp()
+  it('tries once what has been copied, although the workspace has become so hot that others are refused', async () => {
+    const { world, take, heat, patience } = setUp()
     world.random = 0
-    const seconds: (number | undefined)[] = []
-    for (const refused of [1, 5, 1000]) {
-      heat(0, refused)
-      const error = await take()
-      expect(error).toMatchObject({ reason: 'too_many_promotions' })
-      seconds.push((error as ServiceError).retryAfterSeconds)
-      // A refusal is one of the load that is asked for.
-      expect(notes.mock.calls).toEqual([[WORKSPACE, false]])
-    }
-    expect(tries).not.toHaveBeenCalled()
-    expect(seconds[0]).toBeLessThan(seconds[1] ?? 0)
-    expect(seconds[1]).toBeLessThan(seconds[2] ?? 0)
-    expect(seconds[2]).toBe(10)
+    heat(0, 1000)
+    expect(await take()).toMatchObject({ usedBytes: 100 })
+    expect(patience()).toEqual([0])
   })
 
   it('passes on that nobody knows whether they are taken', async () => {
