@@ -5,6 +5,7 @@ import { OPENAI, UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { reasonOf, refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { storedObject } from '../support/aws/memory-s3.ts'
 
 let api: ReturnType<typeof createTestApi>
 beforeEach(() => {
@@ -93,7 +94,7 @@ describe('GET /v1/containers/{c}/files/{f}', () => {
     const { headers, body } = await api.call('retrieve_container_file', of(PATH))
     expect([headers.etag, body]).toEqual([ETAG, FILE])
     const key = `sandboxes/ws_1/${CONTAINER}/${PATH}`
-    api.objects.sandbox.set(key, { bytes: CSV, contentType: 'text/csv', storageClass: 'GLACIER' })
+    api.objects.sandbox.set(key, storedObject({ bytes: CSV, contentType: 'text/csv', storageClass: 'GLACIER' }))
     expect((await api.call('retrieve_container_file', of(PATH))).body).toEqual(FILE)
   })
 
@@ -111,18 +112,24 @@ describe('GET /v1/containers/{c}/files/{f}/content', () => {
     const { status, headers, body } = await api.call('download_container_file', of(PATH))
     expect([status, body]).toMatchObject([302, { expires_at: '2026-11-21T09:40:35.000Z' }])
     const url = new URL(headers.location ?? '')
-    expect([url.hostname, url.pathname]).toEqual(['sandboxes.example', `/sandboxes/ws_1/${CONTAINER}/${PATH}`])
-    expect(url.searchParams.get('type')).toBe('text/csv')
+    expect([url.hostname, url.pathname]).toEqual([
+      's3.us-east-1.amazonaws.com',
+      `/sandboxes/sandboxes/ws_1/${CONTAINER}/${PATH}`,
+    ])
+    expect(url.searchParams.get('response-content-type')).toBe('text/csv')
   })
 
   it.each(['', 'gzip'])(
     'tells the type by the extension when none is stored, and the encodings %j',
     async (encodings) => {
-      const object = { bytes: CSV, contentType: undefined, contentEncoding: encodings }
+      const object = storedObject({ bytes: CSV, contentEncoding: encodings })
       api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/a.pdf`, object)
       const { headers } = await api.call('download_container_file', of('a.pdf'))
       const signed = Object.fromEntries(new URL(headers.location ?? '').searchParams)
-      expect(signed).toMatchObject({ type: 'application/pdf', encoding: encodings || 'identity' })
+      expect(signed).toMatchObject({
+        'response-content-type': 'application/pdf',
+        'response-content-encoding': encodings || 'identity',
+      })
     },
   )
 
@@ -133,7 +140,7 @@ describe('GET /v1/containers/{c}/files/{f}/content', () => {
   ])('for %s in %s is %i %s, and signs nothing', async (path, container, status, reason) => {
     api.putFile(PATH, CSV, 'text/csv', 'ws_2', 'sess_2')
     const key = `sandboxes/ws_1/${CONTAINER}/old.bin`
-    api.objects.sandbox.set(key, { bytes: CSV, contentType: undefined, storageClass: 'GLACIER' })
+    api.objects.sandbox.set(key, storedObject({ bytes: CSV, storageClass: 'GLACIER' }))
     const sign = vi.spyOn(api.dependencies.downloads, 'signContainerFile')
     expect(refusalOf(await api.call('download_container_file', of(path, container)))).toEqual([status, reason])
     expect(sign).not.toHaveBeenCalled()

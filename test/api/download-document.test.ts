@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { FilePath, WorkspaceId } from '../../lib/ids.ts'
 import { useDocumentsApi } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, reasonOf } from '../support/api/promotion-answers.ts'
+import { storedObject } from '../support/aws/memory-s3.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 
 const files = useDocumentsApi()
@@ -18,9 +19,11 @@ describe('GET /v1/files/{id}/content', () => {
       body: { url: response.headers.location, expires_at: '2026-11-21T09:40:35.000Z' },
     })
     const url = new URL(response.headers.location ?? '')
-    expect([url.hostname, url.pathname]).toEqual(['documents.example', `/${document.objectKey}`])
-    expect(url.searchParams.get('type')).toBe('text/csv')
-    expect(url.searchParams.get('disposition')).toBe(`attachment; filename="report.csv"; filename*=UTF-8''report.csv`)
+    expect([url.hostname, url.pathname]).toEqual(['s3.us-east-1.amazonaws.com', `/documents/${document.objectKey}`])
+    expect(url.searchParams.get('response-content-type')).toBe('text/csv')
+    expect(url.searchParams.get('response-content-disposition')).toBe(
+      `attachment; filename="report.csv"; filename*=UTF-8''report.csv`,
+    )
   })
 
   it('gives each of many at once its own object, type and name, for one caller and for several', async () => {
@@ -39,12 +42,16 @@ describe('GET /v1/files/{id}/content', () => {
           workspaceId === 'ws_2' ? { Authorization: `Bearer ${token}` } : {},
         )
         const { pathname, searchParams } = new URL(headers.location ?? '')
-        return [pathname, searchParams.get('type'), searchParams.get('disposition')?.slice(0, 28)]
+        return [
+          pathname,
+          searchParams.get('response-content-type'),
+          searchParams.get('response-content-disposition')?.slice(0, 28),
+        ]
       }),
     )
     expect(signed).toEqual(
       documents.map(({ objectKey, mimeType }, index) => [
-        `/${objectKey}`,
+        `/documents/${objectKey}`,
         mimeType,
         `attachment; filename="${index}.bin"`.slice(0, 28),
       ]),
@@ -54,7 +61,7 @@ describe('GET /v1/files/{id}/content', () => {
   it('says application/octet-stream to whoever accepts nothing else', async () => {
     const { documentId } = await record(1)
     const { headers } = await download(documentId, { accept: 'application/octet-stream' })
-    expect(new URL(headers.location ?? '').searchParams.get('type')).toBe('application/octet-stream')
+    expect(new URL(headers.location ?? '').searchParams.get('response-content-type')).toBe('application/octet-stream')
   })
 
   it.each([
@@ -62,11 +69,7 @@ describe('GET /v1/files/{id}/content', () => {
       'is archived',
       'archive storage',
       (key: string) =>
-        files.api.objects.documents.set(key, {
-          bytes: Buffer.alloc(8),
-          contentType: undefined,
-          storageClass: 'GLACIER',
-        }),
+        files.api.objects.documents.set(key, storedObject({ bytes: Buffer.alloc(8), storageClass: 'GLACIER' })),
     ],
     ['is lost', 'lost', (key: string) => files.api.objects.documents.delete(key)],
   ])('is our 404 when the content %s', async (_, detail, change) => {

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi } from '../support/api/test-api.ts'
-import { createFakeRateLimiter } from '../support/fakes/rate-limiter.ts'
 import { NOW_MS } from '../support/ports.ts'
+import { createLimiter } from '../support/stores/keys-and-limits.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -33,7 +33,7 @@ describe('a full quota', () => {
   })
 
   it('refuses a run of five hundred files without a copy, with a handful of calls', async () => {
-    const rateLimiter = createFakeRateLimiter({ requestsPerMinute: 60_000, burst: 2 * FILES }, () => NOW_MS)
+    const rateLimiter = createLimiter({ requestsPerMinute: 60_000, burst: 2 * FILES }, () => NOW_MS)
     const api = createTestApi({ rateLimiter })
     const small = Array.from({ length: FILES }, (_, number) => `many/${number}`)
     for (const path of small) api.putFile(path, CSV)

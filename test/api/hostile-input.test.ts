@@ -11,6 +11,7 @@ import { UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { OPERATION_NAMES } from '../support/api/operations.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { contentOf } from '../support/aws/memory-s3.ts'
 import { casesOf } from '../support/depth.ts'
 
 const CASES = casesOf('HOSTILE_CASES', 30_000)
@@ -181,8 +182,8 @@ describe('hostile input', () => {
         .toSorted(),
     ).toEqual(['ws_1', 'ws_2'])
     for (const document of foreign) expect(api.stored.documents()).toContainEqual(document)
-    for (const [key, { bytes }] of api.objects.documents) {
-      expect(bytes.toString()).toBe(key.startsWith('documents/ws_2/') ? SECRET : CSV.toString())
+    for (const [key, object] of api.objects.documents) {
+      expect(contentOf(object).toString()).toBe(key.startsWith('documents/ws_2/') ? SECRET : CSV.toString())
     }
     // The generator reaches every kind of answer.
     expect([...statuses]).toEqual(expect.arrayContaining([200, 302, 400, 401, 403, 404]))

@@ -3,6 +3,7 @@ import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import { KEY, WORKSPACE, withKey } from '../support/api/idempotent-promotions.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { storedObject } from '../support/aws/memory-s3.ts'
 import { LEASE_MS, NOW_MS } from '../support/ports.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 
@@ -22,7 +23,8 @@ async function leaveBehind(
   const one = newAttempt({ documentId, sizeBytes: 8, leaseEndsAtMs: NOW_MS + LEASE_MS - ageMs })
   const { signal } = new AbortController()
   await api.documents.begin(pendingOf(one), undefined, signal)
-  if (steps.includes('copy')) api.objects.documents.set(one.objectKey, { bytes: CSV, contentType: 'text/csv' })
+  if (steps.includes('copy'))
+    api.objects.documents.set(one.objectKey, storedObject({ bytes: CSV, contentType: 'text/csv' }))
   if (steps.includes('take')) await api.ledger.take(one, signal, 0)
   return one
 }

@@ -8,8 +8,9 @@ import { idOf } from '../support/api/idempotent-promotions.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { expectRefusal, expectUntouched, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { contentOf } from '../support/aws/memory-s3.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
-import { createFakeRateLimiter } from '../support/fakes/rate-limiter.ts'
+import { createLimiter } from '../support/stores/keys-and-limits.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const time = skipWaits()
@@ -32,7 +33,7 @@ const etagOf = async () => {
   return headers.etag ?? ''
 }
 const promote = (headers: Record<string, string>) => api.promote({ headers })
-const promotedBytes = () => [...api.objects.documents.values()].map(({ bytes }) => bytes.toString())
+const promotedBytes = () => [...api.objects.documents.values()].map((object) => contentOf(object).toString())
 const waited = () => time.pausesMs.reduce((sum, ms) => sum + ms, 0)
 /** Puts the file there once so much has been waited for. */
 const putAfter = (ms: number, bytes: Buffer) => {
@@ -203,7 +204,7 @@ describe('POST …/promote with Prefer: wait', () => {
 
   it('lets 20 requests of a key wait at once, by default, and refuses all others', async () => {
     const policy = { ...UNLIMITED.policy, requestsPerMinute: VARIABLES.rateLimitPerMinute.default }
-    const rateLimiter = createFakeRateLimiter(policy, () => api.clock.nowMs)
+    const rateLimiter = createLimiter(policy, () => api.clock.nowMs)
     api = createTestApi({ rateLimiter: { ...rateLimiter, take: UNLIMITED.take } })
     gone()
     for (let round = 0; round < 2; round++) {

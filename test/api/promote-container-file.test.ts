@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ANTHROPIC, OPENAI } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, RATE_HEADERS } from '../support/api/promotion-answers.ts'
 import { CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { contentOf } from '../support/aws/memory-s3.ts'
 import { NOW_MS } from '../support/ports.ts'
 
 describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () => {
@@ -32,7 +33,8 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
       },
     })
     expect(document?.documentId).toMatch(/^file_/)
-    expect(api.objects.documents.get(document?.objectKey ?? '')).toEqual({ bytes: CSV, contentType: 'text/csv' })
+    const copied = api.objects.documents.get(document?.objectKey ?? '')
+    expect(copied && [contentOf(copied), copied.headers]).toEqual([CSV, { 'content-type': 'text/csv' }])
     expect(document?.objectKey).toBe(`documents/ws_1/${document?.documentId}/${document?.attemptId}`)
     const workspace = api.stored.ledgerOf('ws_1')
     expect(workspace).toMatchObject({ quotaBytes: 1000, usedBytes: 8, version: NOW_MS + 2, takings: [], releases: [] })
@@ -71,6 +73,6 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
     const [api, path] = [createTestApi(), 'отчёт/結果 📄.pdf']
     api.putFile(path, CSV)
     expect((await api.promote({ path })).body).toMatchObject({ filename: path, mime_type: 'application/pdf' })
-    expect([...api.objects.documents.values()][0]?.contentType).toBe('application/pdf')
+    expect([...api.objects.documents.values()][0]?.headers).toEqual({ 'content-type': 'application/pdf' })
   })
 })

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
@@ -7,11 +8,13 @@ import type { AnyResponse } from '../support/api/openapi.ts'
 import { expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
 import { deadlineIn } from '../support/api/rest-event.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
-import { createFakeRateLimiter } from '../support/fakes/rate-limiter.ts'
+import { storedObject } from '../support/aws/memory-s3.ts'
 import { NOW_MS } from '../support/ports.ts'
+import { createLimiter } from '../support/stores/keys-and-limits.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
-replaceWaits()
+// Whoever waits gives the answers of the S3 in memory, which are streams, a turn.
+replaceWaits((_ms, value) => setImmediate(value))
 
 interface Item {
   path: string
@@ -144,7 +147,10 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
   it('refuses what alone would be refused: too large, archived, no file, beyond the quota', async () => {
     const api = prepare(['a.csv'], { maxFileBytes: 900 })
     const put = (path: string, object: object) =>
-      api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/${path}`, { bytes: CSV, contentType: 'text/csv', ...object })
+      api.objects.sandbox.set(
+        `sandboxes/ws_1/${CONTAINER}/${path}`,
+        storedObject({ bytes: CSV, contentType: 'text/csv', ...object }),
+      )
     put('archived', { storageClass: 'GLACIER' })
     put('folder', { bytes: Buffer.alloc(0), contentType: 'application/x-directory' })
     put('hadoop_$folder$', { bytes: Buffer.alloc(0) })
@@ -205,6 +211,8 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
     const api = prepare()
     const wanted = Array.from({ length: 500 }, (_, number) => `${'"'.repeat(985)}${number + 100}é`)
     for (const path of wanted) api.putFile(path.normalize('NFD'), CSV)
+    // The S3 in memory sorts all these keys for each list.
+    vi.spyOn(api.objects, 'hasContainer').mockResolvedValue(true)
     const first = listOf(await api.promoteAll({ paths: wanted }))
     expect(first.data.length).toBeLessThan(500)
     expect([first.has_more, first.next]).toEqual([true, first.data.at(-1)?.file_id])
@@ -315,7 +323,7 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
   })
 
   it('makes progress in each request, however slow the lookups of paths are', async () => {
-    const api = prepare(paths(100), { rateLimiter: createFakeRateLimiter(UNLIMITED.policy, () => NOW_MS) })
+    const api = prepare(paths(100), { rateLimiter: createLimiter(UNLIMITED.policy, () => NOW_MS) })
     const take = vi.spyOn(api.dependencies.rateLimiter, 'take')
     const lookUp = vi.spyOn(api.objects, 'findContainerFile')
     // Ten at once, of three seconds each.

@@ -5,6 +5,7 @@ import { UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { expectRefusal, expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { storedObject } from '../support/aws/memory-s3.ts'
 
 describe('POST …/promote: 400', () => {
   it.each([
@@ -81,11 +82,8 @@ describe('POST …/promote: 404', () => {
 
   it('for a file in archive storage', async () => {
     const api = createTestApi()
-    api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/old.bin`, {
-      bytes: CSV,
-      contentType: undefined,
-      storageClass: 'GLACIER',
-    })
+    const archived = storedObject({ bytes: CSV, storageClass: 'GLACIER' })
+    api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/old.bin`, archived)
     expect(refusalOf(await api.promote({ path: 'old.bin' }))).toEqual([404, 'container_file_archived'])
     expectUntouched(api)
   })

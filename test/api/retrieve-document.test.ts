@@ -4,6 +4,7 @@ import { ANTHROPIC, newDocumentId, OPENAI, OPENROUTER, useDocumentsApi } from '.
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { COMMON_HEADERS, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
+import { storedObject } from '../support/aws/memory-s3.ts'
 
 const files = useDocumentsApi()
 const { record, show } = files
@@ -20,7 +21,7 @@ describe('GET /v1/files/{id}', () => {
     'tells how its bytes are encoded, wherever their SHA-256 is told: %j',
     async (contentEncoding) => {
       const file = { bytes: CSV, contentType: 'text/csv', contentEncoding }
-      files.api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/${PATH}`, file)
+      files.api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/${PATH}`, storedObject(file))
       const parameters = { container_id: CONTAINER, file_id: formatFileId(PATH) }
       const promote = () => files.api.promote({ headers: { 'Idempotency-Key': 'k' } })
       const promoted = await promote()

@@ -3,19 +3,19 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
 import { DELETED, DUE, READY } from '../../lib/aws/dynamodb/document-codec.ts'
 import { createDueWork } from '../../lib/aws/dynamodb/due-work.ts'
-import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
 import { RELEASE, TAKING, WORKSPACE } from '../../lib/aws/dynamodb/workspace-codec.ts'
 import { resolveDueItems } from '../../lib/ledger/resolve-due-items.ts'
 import { LONGEST_COPY_MS, undo } from '../../lib/ledger/undo.ts'
 import { createTestApi } from '../support/api/test-api.ts'
-import { DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
+import { storedObject } from '../support/aws/memory-s3.ts'
+import { DOCUMENTS_TABLE, KEYS_TABLE, RATE_LIMITS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { read, tableRows } from './pages.ts'
 
 const PAGE = 'docs/data.md'
 const TABLES = {
-  Keys: { TableName: 'keys_table', keys: ['token_hash'] },
-  RateLimits: { TableName: 'rate_limits_table', keys: ['key_id'] },
+  Keys: { TableName: KEYS_TABLE, keys: ['token_hash'] },
+  RateLimits: { TableName: RATE_LIMITS_TABLE, keys: ['key_id'] },
   Workspaces: { TableName: WORKSPACES_TABLE, keys: ['workspace_id'] },
   Documents: { TableName: DOCUMENTS_TABLE, keys: ['workspace_id', 'document_id'] },
 }
@@ -32,12 +32,6 @@ beforeAll(async () => {
   const { clock, dependencies, stored, workspaces } = api
   const { client, tables } = stored
   const { execute } = tables
-  for (const { TableName, keys } of [TABLES.Keys, TABLES.RateLimits]) {
-    const [AttributeName] = keys
-    const KeySchema = [{ AttributeName, KeyType: 'HASH' }]
-    const AttributeDefinitions = [{ AttributeName, AttributeType: 'S' }]
-    await execute('CreateTable', { TableName, KeySchema, AttributeDefinitions, BillingMode: 'PAY_PER_REQUEST' })
-  }
   tables.execute = async (...args) => {
     const result = await execute(...args)
     for (const [table, { TableName }] of Object.entries(TABLES)) {
@@ -48,11 +42,9 @@ beforeAll(async () => {
 
   const key = { keyId: 'key_1', workspaceId: 'ws_1', userId: 'u', kind: 'standard', permissions: ['a'] }
   const state = { tokenHash: 'h', isEnabled: true, expiresAtMs: 1, createdAt: '2026', replacedBy: 'key_2' }
-  await createApiKeyAdministration({ client, tableName: 'keys_table' }).add({ ...key, ...state } as never, signal)
-  const limits = { client, tableName: 'rate_limits_table', policy: { requestsPerMinute: 30, burst: 5 } }
-  const rateLimiter = createRateLimiter({ ...limits, now: dependencies.now })
-  await rateLimiter.take('key_1', signal)
-  await rateLimiter.beginWait('key_1', 20_000, signal)
+  await createApiKeyAdministration({ client, tableName: KEYS_TABLE }).add({ ...key, ...state } as never, signal)
+  await dependencies.rateLimiter.take('key_1', signal)
+  await dependencies.rateLimiter.beginWait('key_1', 20_000, signal)
 
   // A promotion; its document expires, is made anew, and is deleted.
   const workspaceId = key.workspaceId as never
@@ -60,7 +52,7 @@ beforeAll(async () => {
   const to = { expireAfterSeconds: 3600, expireAtMostSeconds: 7200 }
   await workspaces.setRetention(workspaceId, { shown: {}, to }, signal)
   const bytes = { bytes: Buffer.alloc(100), contentType: 'text/csv', contentEncoding: 'gzip' }
-  api.objects.sandbox.set('sandboxes/ws_1/sess_1/a.csv', bytes)
+  api.objects.sandbox.set('sandboxes/ws_1/sess_1/a.csv', storedObject(bytes))
   const promote = async () => {
     const { status, body } = await api.promote({ path: 'a.csv', headers: { 'Idempotency-Key': 'a' } })
     expect(status).toBe(200)

@@ -13,9 +13,10 @@ import type { Log, LogFields } from '../../lib/logging.ts'
 import { createObjectKeys } from '../../lib/object-keys.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { createTelemetry } from '../../lib/telemetry.ts'
+import { storedObject } from './aws/memory-s3.ts'
 import { createMemoryTables, DOCUMENTS_TABLE, WORKSPACES_TABLE } from './dynamodb/memory-tables.ts'
-import { createFakeObjectStore } from './fakes/object-store.ts'
 import { newAttempt, newDocument, newRelease, pendingOf, type TestAttempt } from './stores/ledger-values.ts'
+import { createMemoryObjects } from './stores/memory-objects.ts'
 
 export const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
 export const LEASE_MS = 120_000
@@ -46,7 +47,7 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
   const documentsTable = { client, tableName: DOCUMENTS_TABLE, leaseMs: LEASE_MS, now }
   const ledger = createLedger(workspacesTable)
   const documents = { ...createDocuments(documentsTable), ...createDocumentMaintenance(documentsTable) }
-  const objects = createFakeObjectStore()
+  const { objects, downloads } = createMemoryObjects()
   const logged: LogLine[] = []
   const log: Log = createRecordingLog(logged)
   const deps = {
@@ -56,6 +57,7 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
     dueWork: createDueWork(documentsTable),
     listing: createDocumentListing(documentsTable),
     objects,
+    downloads,
     objectKeys: createObjectKeys({
       sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
       document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
@@ -72,7 +74,7 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
   const begin = (change: Partial<TestAttempt> = {}) => newAttempt({ leaseEndsAtMs: clock.nowMs + LEASE_MS, ...change })
 
   const putObject = ({ objectKey, sizeBytes }: Pick<TestAttempt, 'objectKey' | 'sizeBytes'>) =>
-    objects.documents.set(objectKey, { bytes: Buffer.alloc(sizeBytes), contentType: undefined })
+    objects.documents.set(objectKey, storedObject({ bytes: Buffer.alloc(sizeBytes) }))
 
   /** Does the given steps of an attempt, and no more. */
   const run = async (steps: readonly Step[], one = begin(), as: Partial<WorkspaceDocument> = {}) => {

@@ -72,13 +72,13 @@ export function slice(pieces: readonly Piece[], start: number, end: number): Pie
 /** Reads pieces in files, some of them at a time: copies of any size may be asked for. */
 export function sha256Of(pieces: readonly Piece[], folder = ''): string {
   const hash = createHash('sha256')
-  const held = Buffer.alloc(1024 * 1024)
   for (const { of, from, to } of pieces) {
     if (typeof of !== 'string') {
       hash.update(of.subarray(from, to))
       continue
     }
     const file = openSync(join(folder, of), 'r')
+    const held = Buffer.alloc(Math.min(to - from, 1024 * 1024))
     // Nobody shortens a file: a read brings at least a byte.
     for (let at = from, read = 0; at < to; at += read) {
       read = readSync(file, held, 0, Math.min(held.length, to - at), at)

@@ -1,17 +1,14 @@
 /** A writer that commits late, overwrites and deletes, beside promotions that say which file they mean. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { S3Client } from '@aws-sdk/client-s3'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { UNLIMITED } from '../../support/api/documents-api.ts'
 import type { AnyResponse } from '../../support/api/openapi.ts'
 import { CONTAINER, createTestApi, PATH } from '../../support/api/test-api.ts'
-import { inProcess } from '../../support/aws/in-process.ts'
-import { createMemoryS3 } from '../../support/aws/memory-s3.ts'
+import { createMemoryS3, memoryS3Client } from '../../support/aws/memory-s3.ts'
 import { casesOf, depth } from '../../support/depth.ts'
-import { CREDENTIALS } from '../../support/stores/stand-ins.ts'
 import { COPY_SETTINGS } from '../../support/stores/use-object-store.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
@@ -53,18 +50,12 @@ const isNamed = (bytes: Buffer, { version: meant, ...by }: Named) =>
 const s3 = createMemoryS3()
 const ask = (method: string, path: string, body = Buffer.alloc(0)) => s3.store({ method, path, headers: {}, body })
 let happen: () => Promise<void>
-const client = new S3Client({
-  region: 'us-east-1',
-  credentials: CREDENTIALS,
-  forcePathStyle: true,
-  signer: { sign: async (request: object) => request },
-  requestHandler: inProcess(async (request) => {
-    await happen()
-    const answer = await s3.store(request)
-    await happen()
-    return answer
-  }),
-} as never)
+const client = memoryS3Client(async (request) => {
+  await happen()
+  const answer = await s3.store(request)
+  await happen()
+  return answer
+})
 
 /** @returns the answers, each with the bytes of its document */
 async function play(requests: Named[], planned: { after: number; version: Named['version'] | null }[], at: string) {

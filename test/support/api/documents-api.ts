@@ -1,6 +1,7 @@
 import { beforeEach } from 'vitest'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import { storedObject } from '../aws/memory-s3.ts'
 import { NOW_MS } from '../ports.ts'
 import type { AnyResponse } from './openapi.ts'
 import { CONTAINER, createTestApi, PATH } from './test-api.ts'
@@ -53,7 +54,7 @@ export function useDocumentsApi() {
       signal,
     )
     await api.documents.record(document, signal)
-    api.objects.documents.set(document.objectKey, { bytes: Buffer.alloc(8), contentType: 'text/csv' })
+    api.objects.documents.set(document.objectKey, storedObject({ bytes: Buffer.alloc(8), contentType: 'text/csv' }))
     return document
   }
 

@@ -1,10 +1,9 @@
 import { readConfig } from '../../../lib/config.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
-import { createFakeApiKeyStore } from '../fakes/api-key-store.ts'
-import { createFakeDownloadSigner } from '../fakes/download-signer.ts'
-import { createFakeRateLimiter } from '../fakes/rate-limiter.ts'
+import { storedObject } from '../aws/memory-s3.ts'
 import { createPorts } from '../ports.ts'
+import { createApiKeys, createLimiter } from '../stores/keys-and-limits.ts'
 import { invoke } from './invoke.ts'
 import type { AnyResponse } from './openapi.ts'
 import {
@@ -29,11 +28,11 @@ const CONFIG = readConfig(
   ),
 )
 
-/** The whole HTTP surface and the use case, on in-memory stores, with one container file and one key to begin with. */
+/** The whole HTTP surface, use cases and adapters, on stores in memory, with one container file and one key to begin with. */
 export function createTestApi(change: Partial<HandlerDependencies> = {}) {
   const ports = createPorts()
   const { ledger, documents, objects, logged, stored } = ports
-  const apiKeys = createFakeApiKeyStore()
+  const apiKeys = createApiKeys(stored)
   const published: (MetricValues & Partial<Record<'reason' | 'kind' | 'operation', string>>)[] = []
   const dependencies: HandlerDependencies = {
     ...CONFIG,
@@ -41,8 +40,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     apiKeys,
     containerFiles: objects,
     documentObjects: objects,
-    downloads: createFakeDownloadSigner(),
-    rateLimiter: createFakeRateLimiter({ requestsPerMinute: 60, burst: 5 }, ports.deps.now),
+    rateLimiter: createLimiter({ requestsPerMinute: 60, burst: 5 }, ports.deps.now, stored),
     metrics: { publish: (values, detail?: MetricDetail) => void published.push({ ...values, ...detail }) },
     ...change,
   }
@@ -50,7 +48,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
   const token = apiKeys.add()
   const managementToken = apiKeys.add({ kind: 'management', keyId: 'key_all' })
   const putFile = (path: string, bytes: Buffer, contentType?: string, workspaceId = 'ws_1', containerId = CONTAINER) =>
-    objects.sandbox.set(`sandboxes/${workspaceId}/${containerId}/${path}`, { bytes, contentType })
+    objects.sandbox.set(`sandboxes/${workspaceId}/${containerId}/${path}`, storedObject({ bytes, contentType }))
   putFile(PATH, CSV, 'text/csv')
 
   async function promote(request: {

@@ -17,7 +17,13 @@ import { parseOnce } from './parse-once.ts'
 const UNLIMITED = { writeUnitsPerSecond: 1e9, readUnitsPerSecond: 1e9, burstSeconds: 1 }
 const ROOT = join(import.meta.dirname, '../../..')
 export const [WORKSPACES_TABLE, DOCUMENTS_TABLE] = ['workspaces_table', 'documents_table']
-const NAMES: Record<string, string> = { WorkspacesTable: WORKSPACES_TABLE, DocumentsTable: DOCUMENTS_TABLE }
+export const [KEYS_TABLE, RATE_LIMITS_TABLE] = ['keys_table', 'rate_limits_table']
+const NAMES: Record<string, string> = {
+  WorkspacesTable: WORKSPACES_TABLE,
+  DocumentsTable: DOCUMENTS_TABLE,
+  KeysTable: KEYS_TABLE,
+  RateLimitsTable: RATE_LIMITS_TABLE,
+}
 
 let definitions: Content[] | undefined
 /** As the template has them. */
@@ -39,8 +45,8 @@ export interface Command {
 export const operationOf = (command: Command) => command.constructor.name.replace(/Command$/, '')
 
 /**
- * The tables of workspaces and documents in memory, with dynalite's own rules for requests, conditions and updates, where
- * the client of the SDK stands.
+ * The tables of the template in memory, with dynalite's own rules for requests, conditions and updates, where the client
+ * of the SDK stands.
  */
 export function createMemoryTables({ now, staleMs = 0 }: { now(): number; staleMs?: number }) {
   parseOnce()
@@ -48,6 +54,7 @@ export function createMemoryTables({ now, staleMs = 0 }: { now(): number; staleM
   // Each is there before the call returns.
   for (const table of tableDefinitions()) void tables.execute('CreateTable', table)
   const all = (name: string) => tables.snapshot().of(name).list({}, now()) as Attributes[]
+  /** The item is there before the call returns. */
   const put = (TableName: string, item: object) =>
     tables.execute('PutItem', { TableName, Item: marshall(item, { removeUndefinedValues: true }) })
 

@@ -1,11 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { S3Client } from '@aws-sdk/client-s3'
 import { inject } from 'vitest'
 import { provision } from '../../../infra/local/stores/provision.ts'
 import { readConfig } from '../../../lib/config.ts'
 import { inProcess } from '../aws/in-process.ts'
 import { createMemoryDynamoDb } from '../aws/memory-dynamodb.ts'
-import { createMemoryS3 } from '../aws/memory-s3.ts'
+import { createMemoryS3, memoryS3Client } from '../aws/memory-s3.ts'
 import type { LimitedDynamoDbOptions } from '../dynamodb/limited-dynamodb.ts'
 import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
 import { CREDENTIALS } from '../stores/stand-ins.ts'
@@ -23,7 +22,7 @@ export async function createTestStores(limited: LimitedDynamoDbOptions | undefin
   const dynamoDbStore = createMemoryDynamoDb(limited)
   const s3Store = createMemoryS3()
   const dynamoDb = new DynamoDBClient({ ...COMMON, requestHandler: inProcess(dynamoDbStore.store) } as never)
-  const s3 = new S3Client({ ...COMMON, forcePathStyle: true, requestHandler: inProcess(s3Store.store) } as never)
+  const s3 = memoryS3Client(s3Store.store)
   await provision(definition, { dynamoDb, s3 })
   const config = readConfig(definition.environment)
   return {

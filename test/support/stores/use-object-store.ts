@@ -3,7 +3,7 @@ import type { ObjectMaintenance } from '../../../lib/audit/ports/object-maintena
 import type { ContainerFile } from '../../../lib/containers/container-files.ts'
 import { newAttemptId } from '../../../lib/ids.ts'
 import type { ObjectStore } from '../../../lib/promotion/ports/object-store.ts'
-import type { StoredObject } from '../fakes/object-store.ts'
+import type { TestObject } from '../aws/memory-s3.ts'
 
 const MIB = 1024 * 1024
 export const COPY_SETTINGS = { multipartThresholdBytes: 10 * MIB, minPartBytes: 5 * MIB }
@@ -13,8 +13,8 @@ export interface ObjectStoreHarness {
   store: ObjectStore & ObjectMaintenance
   /** Begins an upload of this document key and leaves it. */
   beginUpload(key: string): Promise<void>
-  putSandboxFile(key: string, object: StoredObject): Promise<void>
-  readDocument(key: string): Promise<StoredObject | undefined>
+  putSandboxFile(key: string, object: TestObject): Promise<void>
+  readDocument(key: string): Promise<TestObject | undefined>
   /** Keys of objects and of unfinished uploads. */
   documentKeys(): Promise<string[]>
 }
@@ -24,7 +24,7 @@ export function useObjectStore(make: () => ObjectStoreHarness) {
   const on = {} as { harness: ObjectStoreHarness; prefix: string }
   beforeEach(() => void Object.assign(on, { harness: make(), prefix: `sandboxes/ws_1/${newAttemptId()}/` }))
 
-  const put = async (path: string, object: Partial<StoredObject> = {}): Promise<ContainerFile> => {
+  const put = async (path: string, object: Partial<TestObject> = {}): Promise<ContainerFile> => {
     await on.harness.putSandboxFile(on.prefix + path, {
       bytes: Buffer.from('content'),
       contentType: 'text/plain',

@@ -86,7 +86,7 @@ async function plantFindings(ports: Ports, workspaces: number, documentsEach: nu
     ports.begin({ workspaceId: workspaceId as WorkspaceId, sizeBytes: 10, leaseEndsAtMs })
   const addUpload = (workspaceId: string) => {
     const { objectKey } = begin(workspaceId)
-    ports.objects.uploads.push({ objectKey, startedAtMs: ports.clock.nowMs - 2 * HOUR_MS })
+    ports.objects.leaveUpload(objectKey, ports.clock.nowMs - 2 * HOUR_MS)
   }
   for (let n = 0; n < workspaces; n++) {
     for (let i = 0; i < documentsEach; i++) await ports.addDocument(begin(workspace(n)))

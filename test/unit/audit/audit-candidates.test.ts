@@ -29,11 +29,13 @@ describe('the candidates of a shard', () => {
   it('are the uploads of a key, all of them together', async () => {
     const ports = createPorts()
     const [one, other] = [ports.begin(), ports.begin()].map(({ objectKey }) => objectKey).toSorted()
-    const upload = (objectKey = '', startedAtMs = 1) => ({ objectKey, startedAtMs })
-    ports.objects.uploads.push(upload(one), upload(one, 2), upload(other), upload('documents/not ours!/x'))
+    const upload = (objectKey = '', startedAtMs = 1) => {
+      return { objectKey, startedAtMs, uploadId: ports.objects.leaveUpload(objectKey, startedAtMs) }
+    }
+    const [first, second, third] = [upload(one), upload(one, 2), upload(other), upload('documents/not ours!/x')]
     expect(await candidatesIn(ports, 'uploads')).toEqual([
-      { id: one, workspaceId: WORKSPACE, uploads: [upload(one), upload(one, 2)], isAudited: false },
-      { id: other, workspaceId: WORKSPACE, uploads: [upload(other)], isAudited: false },
+      { id: one, workspaceId: WORKSPACE, uploads: [first, second], isAudited: false },
+      { id: other, workspaceId: WORKSPACE, uploads: [third], isAudited: false },
     ])
   })
 })

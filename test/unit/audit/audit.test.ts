@@ -66,12 +66,11 @@ describe('the audit, of documents and objects', () => {
   it('finds and aborts old uploads, and leaves the object of the same key and young uploads alone', async () => {
     const { ports, document } = await withDocument()
     const { objectKey } = document
-    const { uploads } = ports.objects
-    uploads.push({ objectKey, startedAtMs: ports.clock.nowMs - HOUR_MS })
+    ports.objects.leaveUpload(objectKey, ports.clock.nowMs - HOUR_MS)
     await expectMended(ports, { kind: 'old_upload', objectKey, ageMs: HOUR_MS })
-    uploads.push({ objectKey, startedAtMs: ports.clock.nowMs - HOUR_MS + 1 })
+    ports.objects.leaveUpload(objectKey, ports.clock.nowMs - HOUR_MS + 1)
     expect((await runAudit(ports, true)).findings).toEqual([])
-    expect([ports.objects.documents.size, uploads.length]).toEqual([1, 1])
+    expect([ports.objects.documents.size, ports.objects.uploads.size]).toEqual([1, 1])
   })
 })
 
@@ -142,7 +141,7 @@ it('the audit of one workspace looks at that one only; findings have ids of thei
   for (const workspaceId of [WORKSPACE, other]) {
     const { objectKey } = await ports.addDocument(ports.begin({ workspaceId }))
     ports.objects.documents.delete(objectKey)
-    ports.objects.uploads.push({ objectKey, startedAtMs: 0 })
+    ports.objects.leaveUpload(objectKey, 0)
   }
   const findings: Finding[] = []
   const onFinding = (finding: Finding) => void findings.push(finding)
@@ -154,6 +153,6 @@ it('the audit of one workspace looks at that one only; findings have ids of thei
   await audit(options, ports.deps, signal)
   expect(findings).toHaveLength(4)
   expect(new Set(findings.map(findingId)).size).toBe(4)
-  const [key] = ports.objects.uploads.flatMap(({ objectKey }) => (objectKey.includes(other) ? objectKey : []))
+  const [key] = [...ports.objects.uploads.values()].flatMap((each) => (each.key.includes(other) ? each.key : []))
   expect(findings.map(findingId)).toContain(`document_without_object ${other} ${key}`)
 })

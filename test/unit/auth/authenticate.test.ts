@@ -3,15 +3,16 @@ import { newToken } from '../../../lib/auth/api-token.ts'
 import { authenticate, requirePermission } from '../../../lib/auth/authenticate.ts'
 import type { ApiKey, Caller } from '../../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { createFakeApiKeyStore, type FakeApiKeyStore } from '../../support/fakes/api-key-store.ts'
+import { createMemoryTables } from '../../support/dynamodb/memory-tables.ts'
+import { createApiKeys } from '../../support/stores/keys-and-limits.ts'
 
 const NOW_MS = 1_800_000_000_000
 const { signal } = new AbortController()
 
 describe('authenticate', () => {
-  let apiKeys: FakeApiKeyStore
+  let apiKeys: ReturnType<typeof createApiKeys>
   beforeEach(() => {
-    apiKeys = createFakeApiKeyStore()
+    apiKeys = createApiKeys(createMemoryTables({ now: () => NOW_MS }))
     vi.spyOn(apiKeys, 'find')
   })
   const authenticateWith = (...authorization: string[]) =>

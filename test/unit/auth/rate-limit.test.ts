@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { countInProcess } from '../../../lib/auth/rate-limit.ts'
-import { createFakeRateLimiter } from '../../support/fakes/rate-limiter.ts'
+import { createLimiter } from '../../support/stores/keys-and-limits.ts'
 
 it('processes that count allow what the store alone would, and need not ask it about what it refused', async () => {
   const requests = fc.array(fc.tuple(fc.nat(2), fc.constantFrom(0, 1, 40, 100, 400)))
   const oneRun = async (all: [process: number, afterMs: number][]) => {
     let nowMs = 0
-    const newLimiter = () => createFakeRateLimiter({ requestsPerMinute: 600, burst: 3 }, () => nowMs)
+    const newLimiter = () => createLimiter({ requestsPerMinute: 600, burst: 3 }, () => nowMs)
     const [alone, shared] = [newLimiter(), newLimiter()]
     const processes = Array.from({ length: 3 }, () => countInProcess(shared, () => nowMs))
     const { signal } = new AbortController()
@@ -37,10 +37,10 @@ it('a request that the store refuses counts nowhere', async () => {
 })
 
 it('a process remembers ten thousand keys at most', async () => {
-  const store = createFakeRateLimiter({ requestsPerMinute: 1, burst: 1 }, () => 0)
-  const counting = countInProcess(store, () => 0)
+  const refusal = { isAllowed: false, remaining: 0, resetMs: 60_000, retryAfterMs: 60_000 }
+  const policy = { requestsPerMinute: 1, burst: 1 }
+  const counting = countInProcess({ policy, take: async () => refusal }, () => 0)
   const { signal } = new AbortController()
-  await counting.take('first', signal)
   await counting.take('first', signal)
   expect(counting.refusalOf('first')).toBeDefined()
   for (let key = 0; key < 10_000; key++) await counting.take(`key_${key}`, signal)

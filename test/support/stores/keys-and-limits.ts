@@ -1,0 +1,35 @@
+import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
+import type { ApiKey } from '../../../lib/auth/caller.ts'
+import { type ApiKeyItem, createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
+import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
+import type { RateLimitPolicy } from '../../../lib/config.ts'
+import { createMemoryTables, KEYS_TABLE, RATE_LIMITS_TABLE } from '../dynamodb/memory-tables.ts'
+
+type Tables = Pick<ReturnType<typeof createMemoryTables>, 'client' | 'put'>
+
+export function createApiKeys({ client, put }: Tables) {
+  return {
+    ...createApiKeyStore({ client, tableName: KEYS_TABLE }),
+    /** @returns the token of the new key */
+    add({ permissions = ['files:promote'], ...key }: Partial<ApiKey> = {}): string {
+      const token = newToken()
+      void put(KEYS_TABLE, {
+        token_hash: hashToken(token),
+        key_id: key.keyId ?? 'key_1',
+        workspace_id: key.workspaceId ?? 'ws_1',
+        kind: key.kind ?? 'standard',
+        permissions: [...permissions],
+        user_id: 'user_1',
+        status: key.isEnabled === false ? 'disabled' : 'enabled',
+        ...(key.expiresAtMs !== undefined && { expires_at: key.expiresAtMs }),
+        created_at: '2026-11-21T09:38:35.556Z',
+      } satisfies ApiKeyItem)
+      return token
+    },
+  }
+}
+
+/** @param client of the table; omitted: one of its own */
+export function createLimiter(policy: RateLimitPolicy, now: () => number, { client } = createMemoryTables({ now })) {
+  return createRateLimiter({ client, tableName: RATE_LIMITS_TABLE, policy, now })
+}

@@ -1,0 +1,32 @@
+import type { StoredObject } from '../../../infra/local/stores/s3-contents.ts'
+import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
+import { createDocumentObjects } from '../../../lib/aws/s3/document-objects.ts'
+import { createDownloadSigner } from '../../../lib/aws/s3/download-signer.ts'
+import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
+import { createMemoryS3, memoryS3Client } from '../aws/memory-s3.ts'
+import { COPY_SETTINGS } from './use-object-store.ts'
+
+/** The adapters of all ports of objects on an S3 in memory, and what is in it. */
+export function createMemoryObjects() {
+  const { store, contents } = createMemoryS3()
+  const { uploads } = contents
+  const [sandbox, documents] = [new Map<string, StoredObject>(), new Map<string, StoredObject>()]
+  contents.buckets.set('sandboxes', sandbox).set('documents', documents)
+  const client = memoryS3Client(store)
+  const settings = { client, sandboxBucket: 'sandboxes', documentsBucket: 'documents', ...COPY_SETTINGS }
+  const objects = {
+    ...createObjectStore(settings),
+    ...createContainerFiles(settings),
+    ...createDocumentObjects(settings),
+    sandbox,
+    documents,
+    uploads,
+    /** An upload to this document key that somebody has left. @returns its id */
+    leaveUpload(key: string, startedAtMs: number): string {
+      const uploadId = `upload-${uploads.size}`
+      uploads.set(uploadId, { bucket: 'documents', key, headers: {}, startedAtMs, parts: new Map() })
+      return uploadId
+    },
+  }
+  return { objects, downloads: createDownloadSigner({ ...settings, lifetimeSeconds: 120 }) }
+}
