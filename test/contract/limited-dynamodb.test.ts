@@ -3,31 +3,14 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { isThrottlingError } from '@smithy/core/retry'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { CREDENTIALS, type StandIns, startStandIns } from '../support/stores/stand-ins.ts'
-import { type MakeTableStores, openTableStores } from '../support/stores/table-stores.ts'
-import { describeDocumentMaintenance } from './document-maintenance.contract.ts'
-import { describeDocuments } from './documents.contract.ts'
-import { describeDueWork } from './due-work.contract.ts'
-import { describeLedger } from './ledger.contract.ts'
-import { describeLedgerMaintenance } from './ledger-maintenance.contract.ts'
-import { describeLedgerSettings } from './ledger-settings.contract.ts'
 
-const NAME = 'the embedded DynamoDB with limits'
 let standIns: StandIns
 beforeAll(async () => {
   standIns = await startStandIns(undefined, { now: Date.now, staleMs: 0 })
 })
 afterAll(() => standIns.stop())
 
-// As long as nothing is throttled, it answers as the one without limits.
-const open: MakeTableStores = (now) => openTableStores(standIns, now)
-describeLedger(NAME, open)
-describeLedgerMaintenance(NAME, open)
-describeLedgerSettings(NAME, open)
-describeDocuments(NAME, open)
-describeDueWork(NAME, open)
-describeDocumentMaintenance(NAME, open)
-
-it(`${NAME} throttles so that the SDK knows it`, async () => {
+it('the embedded DynamoDB with limits throttles so that the SDK knows it', async () => {
   const connection = { region: 'us-east-1', credentials: CREDENTIALS, endpoint: standIns.dynamoDbEndpoint }
   const client = new DynamoDBClient({ ...connection, maxAttempts: 1 })
   const put = new PutItemCommand({

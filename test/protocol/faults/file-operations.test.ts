@@ -1,12 +1,40 @@
 import { describe, expect, it } from 'vitest'
-import { OPERATION_NAMES, OPERATIONS } from '../../support/api/operations.ts'
+import { formatFileId } from '../../../lib/ids.ts'
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../support/api/operations.ts'
 import { faultsFor } from '../../support/protocol/fault-kinds.ts'
-import { BYTES, call, objectKeyOf, usePreparedProcesses } from '../../support/protocol/prepared-documents.ts'
+import type { TestProcess } from '../../support/protocol/test-process.ts'
+import { useTestProcesses } from '../../support/protocol/use-test-processes.ts'
+import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
 
+const BYTES = Buffer.from('a file')
 /** For what only the deadline ends. */
 const SHORT_MS = 8000
 
-const prepared = usePreparedProcesses(16)
+/** A process, and a workspace with one document in it. */
+interface Prepared {
+  process: TestProcess
+  workspace: TestWorkspace
+  documentId: string
+}
+
+const processes = useTestProcesses({ atOnce: 16 })
+const prepared = (test: (ready: Prepared) => Promise<void>) =>
+  processes.one(async (process) => {
+    process.restart()
+    process.setClock(0)
+    const workspace = await process.newWorkspace()
+    await process.putFile(workspace, 'a.txt', BYTES)
+    const { body } = await process.promote(workspace, 'a.txt')
+    process.takeCalls()
+    await test({ process, workspace, documentId: (body as { id: string }).id })
+  })
+
+const call = ({ process, workspace, documentId }: Prepared, name: OperationName, remainingMs?: number) =>
+  process.call(name, workspace, {
+    parameters: { document_id: documentId, container_id: 'sess_1', file_id: formatFileId('a.txt') },
+    ...(name === 'promote_container_files' && { body: { paths: ['a.txt'] } }),
+    remainingMs,
+  })
 
 describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
   const { success } = OPERATIONS[name]
@@ -51,15 +79,4 @@ describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
       expect(await process.stateOf(workspace)).toMatchObject({ documents: 1, objects: 1, usedBytes: BYTES.length })
     }),
   )
-})
-
-describe('download_document', () => {
-  it('is our 404 when the object is lost', () =>
-    prepared(async (ready) => {
-      await ready.process.deps.objects.discard(await objectKeyOf(ready), AbortSignal.timeout(60_000))
-      expect(await call(ready, 'download_document')).toMatchObject({
-        status: 404,
-        body: { error: { metadata: { reason: 'file_not_downloadable' } } },
-      })
-    }))
 })

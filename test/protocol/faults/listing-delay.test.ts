@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { DocumentId } from '../../../lib/ids.ts'
-import { refusalOf } from '../../support/api/promotion-answers.ts'
 import { startTestProcess, type TestProcess } from '../../support/protocol/test-process.ts'
 import { createTestStores } from '../../support/protocol/test-stores.ts'
 import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
 
 const START_MS = Date.parse('2026-11-21T09:38:35.556Z')
 const HOUR_MS = 3_600_000
-/** As late as an expiry can be changed. */
-const SOON_MS = 121_000
-const signal = AbortSignal.timeout(600_000)
 
 let nowMs = START_MS
 let process: TestProcess
@@ -88,48 +83,5 @@ describe.each([1000, HOUR_MS])('over indexes that are %i ms behind, a list', (de
     expect(seen).not.toContain(deletedBefore)
     expect(seen.filter((id) => first.includes(id) && id !== deletedMeanwhile)).toEqual(staying)
     expect(new Set(seen).size).toBe(seen.length)
-  })
-
-  const setExpiry = async (id: string, inMs?: number) => {
-    const ids = { ...workspace, documentId: id as DocumentId }
-    const document = await process.deps.documents.find(ids, signal)
-    if (document?.state !== 'ready') throw new Error('no such document')
-    const expiresAt = inMs === undefined ? undefined : new Date(nowMs + inMs)
-    expect(await process.deps.documents.setExpiry(document, expiresAt, signal)).toBe(true)
-  }
-  const expire = () => process.expire(workspace.workspaceId)
-  const usedBytes = async () => (await process.stateOf(workspace)).usedBytes
-
-  it('a document is gone at its end, and its bytes are free as soon as the index has it', async () => {
-    const id = await promote()
-    await setExpiry(id, 500)
-    pass(500)
-    expect(refusalOf(await call('retrieve_document', id))).toEqual([404, 'document_expired'])
-    expect((await page()).ids).toEqual([])
-    expect(await expire()).toMatchObject({ resolved: 0, oldestMs: 0 })
-    expect(await usedBytes()).toBe(6)
-    pass(delayMs)
-    expect(await expire()).toMatchObject({ resolved: 1, gaveBack: 1, failed: 0, oldestMs: 0 })
-    expect(await usedBytes()).toBe(0)
-    // The index has it still.
-    expect(await expire()).toMatchObject({ resolved: 0, failed: 0 })
-    expect(await process.audit(workspace.workspaceId, false)).toEqual([])
-  })
-
-  it('a document that is prolonged stays, although the index still says that it has expired', async () => {
-    const ids = [await promote(), await promote()] as const
-    for (const id of ids) await setExpiry(id, delayMs + SOON_MS)
-    pass(delayMs)
-    await setExpiry(ids[0])
-    await setExpiry(ids[1], 10 * HOUR_MS)
-    pass(SOON_MS)
-    expect(await expire()).toMatchObject({ resolved: 0, failed: 0 })
-    for (const id of ids) expect((await call('retrieve_document', id)).status).toBe(200)
-    pass(delayMs)
-    expect((await page()).ids).toEqual(ids)
-    pass(10 * HOUR_MS)
-    expect((await page()).ids).toEqual(ids.slice(0, 1))
-    expect(await expire()).toMatchObject({ gaveBack: 1 })
-    expect(await usedBytes()).toBe(6)
   })
 })

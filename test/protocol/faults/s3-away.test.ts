@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { reasonOf } from '../../support/api/promotion-answers.ts'
 import { HANGS, REFUSED } from '../../support/protocol/aws-failures.ts'
 import { expectWhole, heal } from '../../support/protocol/heal.ts'
-import { promoted } from '../../support/protocol/prepared-documents.ts'
 import { startTestProcess, type TestProcess } from '../../support/protocol/test-process.ts'
 import { createTestStores } from '../../support/protocol/test-stores.ts'
 import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
@@ -37,7 +36,10 @@ const withDocuments = async (count: number): Promise<{ workspace: TestWorkspace;
   const workspace = await one.newWorkspace(10 ** 9)
   await one.putFile(workspace, 'a.txt', BYTES)
   const ids: string[] = []
-  for (let made = 0; made < count; made++) ids.push(await promoted(one, workspace))
+  for (let made = 0; made < count; made++) {
+    const { body } = await one.promote(workspace, 'a.txt')
+    ids.push((body as { id: string }).id)
+  }
   return { workspace, ids }
 }
 const remove = (process: TestProcess, workspace: TestWorkspace, documentId: string) =>

@@ -16,8 +16,6 @@ export interface LimitedDynamoDbOptions {
   staleMs: number
   /** Called for every call. */
   onCall?(consumption: Consumption): void
-  /** Gets each request first and may change it, to plant a fault. */
-  rewrite?(operation: string, input: Content): Content
 }
 
 export interface LimitedDynamoDb {
@@ -43,13 +41,12 @@ interface Write {
  * Queries and scans are not limited: they are only counted, by the size of the items they went through.
  */
 export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedDynamoDb {
-  const { now, staleMs, onCall = () => {}, rewrite = (_, input) => input } = options
+  const { now, staleMs, onCall = () => {} } = options
   const throughput = createThroughput(options.limits ?? DYNAMODB_LIMITS, now)
   let spaces = createSpaces(staleMs)
 
   return {
-    async execute(operation, original) {
-      const input = rewrite(operation, original)
+    async execute(operation, input) {
       if (operation === 'CreateTable') return createTable(input)
       if (operation === 'BatchGetItem') return batchGetItem(input)
       const table = spaces.tables.get(String(input.TableName))
@@ -154,7 +151,7 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
       const unprocessed: Item[] = []
       const items = Keys.flatMap((Key) => {
         try {
-          return getItem(rewrite('GetItem', { TableName, Key, ...read }), table).Item ?? []
+          return getItem({ TableName, Key, ...read }, table).Item ?? []
         } catch (error) {
           if (!(error instanceof DynamoDbFailure) || !error.is('ThrottlingException')) throw error
           unprocessed.push(Key)

@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { PutItemCommand } from '@aws-sdk/client-dynamodb'
-import {
-  DeleteObjectCommand,
-  ListMultipartUploadsCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-} from '@aws-sdk/client-s3'
+import { ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { expect } from 'vitest'
 import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
@@ -62,11 +57,6 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
     async putFile({ workspaceId }: TestWorkspace, path: string, bytes: Buffer): Promise<void> {
       const Key = `sandboxes/${workspaceId}/sess_1/${path}`
       await s3.send(new PutObjectCommand({ Bucket: config.sandboxBucket, Key, Body: bytes, ContentType: 'text/plain' }))
-    },
-
-    async removeFile({ workspaceId }: TestWorkspace, path: string): Promise<void> {
-      const Key = `sandboxes/${workspaceId}/sess_1/${path}`
-      await s3.send(new DeleteObjectCommand({ Bucket: config.sandboxBucket, Key }))
     },
 
     /** An object that is named as those of documents are, and belongs to none. */
