@@ -1,10 +1,13 @@
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
 import type { Taking, WorkspaceLedger } from '../ledger/ports/ledger.ts'
-import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
+import type { AttemptRequest, PromotionDependencies, Room } from './promotion.ts'
 
 /** A promotion that does not get through to the ledger within this time is refused. */
 const RETRY_FOR_MS = 6000
+/** If so many takings were there before its copy, more wait than will get through: those would keep off who removes them. */
+const CROWDED_TAKINGS = 8
+const RETRY_CROWDED_FOR_MS = 1000
 
 /** Refuses before the copy, without a call, what a crowded ledger would refuse. @throws ServiceError too_many_promotions */
 export function requireAdmission(workspaceId: WorkspaceId, deps: Pick<PromotionDependencies, 'admission'>): void {
@@ -21,13 +24,20 @@ export async function takeBytes(
   deps: Pick<PromotionDependencies, 'ledger' | 'admission'>,
 ): Promise<WorkspaceLedger | ServiceError> {
   const { workspaceId, sizeBytes } = taking
+  const patienceMs = await patience(room)
   // What has been copied is tried at least once.
-  const retryForMs = deps.admission.decide(workspaceId) === 'retry' ? RETRY_FOR_MS : 0
+  const retryForMs = deps.admission.decide(workspaceId) === 'retry' ? patienceMs : 0
   const taken = await telemetry.time('take', () => deps.ledger.take(taking, deadline.signal, retryForMs))
   deps.admission.count(workspaceId, taken.outcome !== 'crowded')
   if (taken.outcome === 'crowded') return tooMany(workspaceId, deps)
   room.see(taken.ledger)
   return taken.outcome === 'taken' ? taken.ledger : room.refusal(taken.ledger, sizeBytes)
+}
+
+/** New processes know nothing of the load; what was read before the copy tells it to them without a call. */
+async function patience(room: Room): Promise<number> {
+  const { takings = [] } = (await room.ledger()) ?? {}
+  return takings.length < CROWDED_TAKINGS ? RETRY_FOR_MS : RETRY_CROWDED_FOR_MS
 }
 
 function tooMany(workspaceId: WorkspaceId, { admission }: Pick<PromotionDependencies, 'admission'>): ServiceError {

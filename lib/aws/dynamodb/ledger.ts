@@ -26,8 +26,8 @@ const LEFTOVER_MS = 10_000
 const MAX_LEFTOVERS = 40
 /** About ten tries in the six seconds for which a promotion is patient. */
 const LONGEST_PAUSE_MS = { takings: 1300, releases: 65 }
-/** Retried quickly: these free places or bytes that others wait for. */
-const SOON = { ...CLOSING, longestPauseMs: 10 } as const
+/** Retried at once: these free places or bytes that others wait for, who are many and would keep them from the item. */
+const SOON = { ...CLOSING, longestPauseMs: 1 } as const
 
 const COUNT_CHANGE = 'ADD version :one'
 const MARK = '#markers.#marker = :marker'

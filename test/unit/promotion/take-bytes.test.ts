@@ -86,6 +86,20 @@ describe('takeBytes', () => {
     expect(ports.state()).toMatchObject({ used: MAX_TAKINGS, markers: MAX_TAKINGS })
   })
 
+  it('is less patient where places were taken before the copy', async () => {
+    for (const [takings, expected] of [
+      [7, 6000],
+      [8, 1000],
+    ] as const) {
+      const { ports, take, room, tries, patience } = setUp()
+      for (let i = 0; i < takings; i++) await ports.run(['take'], ports.begin({ sizeBytes: 1 }))
+      await room.ledger()
+      tries.mockClear()
+      await take()
+      expect(patience()).toEqual([expected])
+    }
+  })
+
   it('tries once while the workspace is hot', async () => {
     const { take, heat, patience } = setUp()
     heat(10, 90)
