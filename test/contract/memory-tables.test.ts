@@ -31,7 +31,8 @@ async function inMemory(headers: Record<string, string>, body: string): Promise<
 }
 
 async function onDynalite(headers: Record<string, string>, body: string): Promise<Answer> {
-  const answer = await fetch(endpoint, { method: 'POST', headers, body })
+  // A connection that is kept may be closed by the server as the next request goes out.
+  const answer = await fetch(endpoint, { method: 'POST', headers: { ...headers, connection: 'close' }, body })
   return { status: answer.status, content: (await answer.json()) as Content }
 }
 

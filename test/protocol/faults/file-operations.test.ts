@@ -1,5 +1,6 @@
+import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
-import { formatFileId } from '../../../lib/ids.ts'
+import { type DocumentId, formatFileId } from '../../../lib/ids.ts'
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../support/api/operations.ts'
 import { faultsFor } from '../../support/protocol/fault-kinds.ts'
 import type { TestProcess } from '../../support/protocol/test-process.ts'
@@ -79,4 +80,31 @@ describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
       expect(await process.stateOf(workspace)).toMatchObject({ documents: 1, objects: 1, usedBytes: BYTES.length })
     }),
   )
+})
+
+async function objectKeyOf({ process, workspace: { workspaceId }, documentId }: Prepared): Promise<string> {
+  const ids = { workspaceId, documentId: documentId as DocumentId }
+  return (await process.deps.documents.find(ids, AbortSignal.timeout(60_000)))?.objectKey ?? ''
+}
+
+describe('what else these operations find in the bucket', () => {
+  it('a document whose object is lost is our 404', () =>
+    prepared(async (ready) => {
+      await ready.process.deps.objects.discard(await objectKeyOf(ready), AbortSignal.timeout(60_000))
+      expect(await call(ready, 'download_document')).toMatchObject({
+        status: 404,
+        body: { error: { metadata: { reason: 'file_not_downloadable' } } },
+      })
+    }))
+
+  it('an upload that was left of its object goes with a document', () =>
+    prepared(async (ready) => {
+      const { process, workspace } = ready
+      const Key = await objectKeyOf(ready)
+      await process.s3.send(new CreateMultipartUploadCommand({ Bucket: process.config.documentsBucket, Key }))
+      expect(await process.stateOf(workspace)).toMatchObject({ unfinishedUploads: 1 })
+      expect((await call(ready, 'delete_document')).status).toBe(200)
+      const nothing = { documents: 0, objects: 0, unfinishedUploads: 0, usedBytes: 0, unfinished: 0, strays: 0 }
+      expect(await process.stateOf(workspace)).toEqual(nothing)
+    }))
 })
