@@ -31,8 +31,7 @@ async function inMemory(headers: Record<string, string>, body: string): Promise<
 }
 
 async function onDynalite(headers: Record<string, string>, body: string): Promise<Answer> {
-  // A connection that is kept may be closed by the server as the next request goes out.
-  const answer = await fetch(endpoint, { method: 'POST', headers: { ...headers, connection: 'close' }, body })
+  const answer = await fetch(endpoint, { method: 'POST', headers, body })
   return { status: answer.status, content: (await answer.json()) as Content }
 }
 
