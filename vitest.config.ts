@@ -32,7 +32,7 @@ const TEMPLATE = ['test/template/**/*.test.ts', ONE_START]
 const LONG = ['test/template/{release,cfn-lint}.test.ts']
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
 /** Minutes each, longest first: begun late, they would go on alone. A fresh clone knows nothing but the sizes of files. */
-const LONGEST = ['mock-account', 'roll-back', 'planted-bugs', 'page', 'fault-matrix', 'storms-kills']
+const LONGEST = ['explorer', 'planted-bugs', 'mock-account', 'fault-matrix', 'page', 'roll-back', 'storms-kills']
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {

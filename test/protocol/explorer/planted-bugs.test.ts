@@ -13,7 +13,7 @@ const MAX_STATES = 20_000
 /** One of so many is planted: they are ordered by what they are about, so that some of each kind are among them. */
 const EACH = { shallow: 12, deep: 8, whole: 1 }[depth()]
 /** Of the code as it is, within the same bounds: or as many as the bug takes, if they are more. */
-const LEAST_SOUND_STATES = { shallow: 500, deep: 1000, whole: 5000 }[depth()]
+const LEAST_SOUND_STATES = { shallow: 500, deep: 1000, whole: 2000 }[depth()]
 
 function scenarioOf(bug: PlantedBug): Scenario {
   const { id, bounds, fates } = placeOf(bug)

@@ -12,7 +12,7 @@ import { casesOf, depth } from '../../support/depth.ts'
 import { COPY_SETTINGS } from '../../support/stores/use-object-store.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
-const INTERLEAVINGS = casesOf('INTERLEAVINGS', depth() === 'whole' ? 10_000 : 300)
+const INTERLEAVINGS = casesOf('INTERLEAVINGS', depth() === 'whole' ? 3000 : 300)
 const hash = (algorithm: string, bytes: Buffer) => createHash(algorithm).update(bytes).digest('hex')
 /** Two have the same size. */
 const VERSIONS = ['before', 'after!', 'longer than both'].map((text) => {
