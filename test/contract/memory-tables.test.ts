@@ -8,7 +8,7 @@ import type { Content } from '../support/dynamodb/dynalite.ts'
 import { type AnyOperation, anyOperation, TABLE } from '../support/dynamodb/random-operations.ts'
 
 const OF_A_TABLE = 40
-const OPERATIONS = casesOf('TABLE_OPERATIONS', depth() === 'whole' ? 10_000 : 3000)
+const OPERATIONS = casesOf('TABLE_OPERATIONS', depth() === 'whole' ? 10_000 : 400)
 const SIGNED =
   'AWS4-HMAC-SHA256 Credential=test/20261126/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0'
 
