@@ -6,7 +6,7 @@ const S3_MAX_PART_BYTES = 5 * GIB
 const S3_MAX_PARTS = 10_000
 /** Parts copied at the same time, hence connections in use. */
 export const MAX_PARALLEL_PARTS = 64
-/** Trade-off between time and request cost, expressed as a size (docs/decisions/0011-copy-plan.md). */
+/** Trade-off between time and request cost, expressed as a size (docs/decisions/0004-server-side-copy.md). */
 const PART_SCALE_BYTES = 4 * MIB
 /**
  * Copying a larger part again, after a failure, would take too long. Only files too large for one round of parts have
@@ -31,7 +31,7 @@ interface PartRange {
  * @returns undefined when one CopyObject is better. A single S3 stream runs at some 70 MiB/s, however large the part:
  *   parts buy time, but each is billed. The sum is least when the part size grows with the square root of the file
  *   size, for example 64 MiB for 1 GiB; below 256 MiB parts are as small as the settings allow
- *   (docs/decisions/0011-copy-plan.md). All parts have the same size; only the last may be smaller.
+ *   (docs/decisions/0004-server-side-copy.md). All parts have the same size; only the last may be smaller.
  */
 export function planParts(
   sizeBytes: number,
