@@ -37,7 +37,7 @@ export const VARIABLES = {
   s3ForcePathStyle: { default: false },
   auditRoundHours: { default: 24, min: 2, max: 72 },
   auditShards: { default: 8, min: 1, max: MAX_SHARDS },
-  auditReadsPerSecond: { default: 2000, min: 200, max: 1_000_000 },
+  auditReadsPerSecond: { default: 4000, min: 200, max: 1_000_000 },
   corsAllowedOrigins: { default: '' },
 } as const satisfies Record<string, Variable>
 

@@ -6,7 +6,7 @@ import { estimateRow, expiryRow, lateRow } from '../scale/rows.ts'
 import { startWorker } from '../worker.ts'
 import type { ScaleSimulatorMethods } from '../workers/scale-simulator.ts'
 
-const AUDIT = { sliceMs: 240_000, memoryMib: 1024 }
+const AUDIT = { sliceMs: 240_000, memoryMib: 512 }
 const ESTIMATED = { workspaces: 1e6, documentsEach: 1000 }
 const FULL = {
   load: { perSecond: 1000, killedShare: 0.01, seconds: 40 },
