@@ -119,7 +119,7 @@ async function promoteChunk(
   const lookUpUntilMs = request.deadline.leftMs() - LOOK_UP_FOR_MS
   const lookUp = async (found: FoundFile): Promise<FoundFile | typeof pMapSkip> => {
     if (found.seen) return found
-    if (found !== chunk[0] && request.deadline.leftMs() < lookUpUntilMs) return pMapSkip
+    if (request.deadline.leftMs() < lookUpUntilMs) return pMapSkip
     const file = findContainerFile(found.location, deps, request.deadline.signal)
     return { ...found, file, seen: await file.catch(() => undefined) }
   }

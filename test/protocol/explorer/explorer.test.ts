@@ -9,9 +9,9 @@ import { Schedule } from './schedule.ts'
 replaceWaits()
 
 const more = process.env.EXPLORE === 'long' ? 1 : 0
-const USUAL_STATES = { shallow: 100, deep: 400, whole: 3000 }[depth()]
+const USUAL_STATES = { shallow: 100, deep: 250, whole: 3000 }[depth()]
 const MAX_STATES = Number(process.env.EXPLORE_STATES ?? (more ? 200_000 : USUAL_STATES))
-const ENOUGH_STATES = { shallow: 3000, deep: 10_000, whole: 100_000 }[depth()]
+const ENOUGH_STATES = { shallow: 3000, deep: 8000, whole: 100_000 }[depth()]
 const HOURS = 60 * 60 * 1000
 
 describe('every promise is kept in every state of', () => {

@@ -11,7 +11,7 @@ replaceWaits()
 /** What a bug takes to be found at most; most take hundreds. */
 const MAX_STATES = 20_000
 /** One of so many is planted: they are ordered by what they are about, so that some of each kind are among them. */
-const EACH = { shallow: 12, deep: 8, whole: 1 }[depth()]
+const EACH = { shallow: 12, deep: 10, whole: 1 }[depth()]
 /** Of the code as it is, within the same bounds: or as many as the bug takes, if they are more. */
 const LEAST_SOUND_STATES = { shallow: 500, deep: 1000, whole: 2000 }[depth()]
 

@@ -13,7 +13,7 @@ import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
 
 const PAIRS = casesOf('FAULT_PAIRS', 120)
 /** Every step of every scenario meets some of its faults even then. */
-const STRIDE = isShallow() ? 4 : 1
+const STRIDE = isShallow() ? 8 : 1
 /** The time of all processes: no run makes different calls from the next because time has passed. */
 const NOW_MS = Date.now()
 /** Later than any lease, those of runs that began two hours later among them. */

@@ -11,7 +11,7 @@ import { type Circumstances, type Move, World } from '../explorer/world.ts'
 
 replaceWaits()
 
-const HISTORIES = casesOf('HISTORIES', depth() === 'whole' ? 500 : 300)
+const HISTORIES = casesOf('HISTORIES', depth() === 'whole' ? 500 : 200)
 const SEED = process.env.HISTORY_SEED === undefined ? {} : { seed: Number(process.env.HISTORY_SEED) }
 const HOUR_MS = 3_600_000
 const ALL_FAULTS = (Object.keys(FATES) as Fate[]).filter((fate) => fate !== 'ok')
