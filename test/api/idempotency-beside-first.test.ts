@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import { KEY, WORKSPACE, withKey } from '../support/api/idempotent-promotions.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
@@ -33,8 +33,11 @@ describe('POST …/promote with an Idempotency-Key, beside the first request wit
   it('is 503 while the first request may be running; Retry-After tells when it must be over', async () => {
     const api = createTestApi()
     await leaveBehind(api, 30_000)
+    const fence = vi.spyOn(api.documents, 'fence')
     const response = await api.promote(withKey())
     expect([...refusalOf(response), response.headers['retry-after']]).toEqual([503, 'promotion_in_progress', '10'])
+    // It made nothing that it would have to remove.
+    expect(fence).not.toHaveBeenCalled()
     expect(api.stored.items()).toMatchObject([{ state: 'pending' }])
     expect(api.stored.ledgerOf('ws_1')).toMatchObject({ usedBytes: 8 })
   })

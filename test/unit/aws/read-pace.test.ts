@@ -82,7 +82,7 @@ it('the clients of the audit pay what DynamoDB says, and one for each request to
   const dynamoDb = new DynamoDBClient(answering(200, '{"ConsumedCapacity":{"CapacityUnits":12.5}}'))
   const s3 = new S3Client(answering(200, '<ListBucketResult/>'))
   const { pace } = paceAt(1_000_000)
-  const slowDown = vi.spyOn(pace, 'slowDown')
+  const [slowDown, ready] = [vi.spyOn(pace, 'slowDown'), vi.spyOn(pace, 'ready')]
   paceReads({ dynamoDb, s3 }, pace)
   const get = new GetItemCommand({ TableName: 't', Key: { id: { S: 'x' } } })
   await dynamoDb.send(get)
@@ -92,4 +92,5 @@ it('the clients of the audit pay what DynamoDB says, and one for each request to
   dynamoDb.config.requestHandler = answering(400, '{"__type":"ThrottlingException"}').requestHandler
   await expect(dynamoDb.send(get)).rejects.toMatchObject({ name: 'ThrottlingException' })
   expect(slowDown).toHaveBeenCalledTimes(1)
+  expect(ready).toHaveBeenCalledTimes(3)
 })
