@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { deadlineIn } from '../../support/api/rest-event.ts'
 import { dynamoDbError, LOST, REFUSED } from '../../support/protocol/aws-failures.ts'
 import type { Fault } from '../../support/protocol/fault-proxy.ts'
 import {
@@ -17,7 +16,7 @@ const SMALL_SHA256 = createHash('sha256').update(SMALL_BYTES).digest('hex')
 const DENIED = dynamoDbError(400, 'AccessDeniedException')
 
 // The fault matrix has that nothing is left behind; here stand the answer, how often a call is sent, and what is left.
-describe.concurrent('a call that takes effect, and whose answer is lost or comes late', () => {
+describe.concurrent('a call that takes effect, and whose answer is lost', () => {
   const { inProcess, promoteBroken } = usePromotionsThatFail()
 
   it.each<[call: string, status: number, sent: number, state: WorkspaceState, bytes?: Buffer]>([
@@ -86,23 +85,5 @@ describe.concurrent('a call that takes effect, and whose answer is lost or comes
         expect((await service.promote(workspace, 'a.txt')).status).toBe(status)
         expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, usedBytes: 5, ...left })
       }),
-  )
-
-  it.each<[call: string, left: Partial<WorkspaceState>, arrived: Partial<WorkspaceState>]>([
-    ['CopyObject', { strays: 1 }, { strays: 1, objects: 1 }],
-    ['ledger.take', { strays: 1 }, { strays: 1, usedBytes: 5, unfinished: 1 }],
-    // It was fenced.
-    ['documents.record', {}, {}],
-  ])('%s that arrives after we gave up on it: the resolver undoes that, too', (call, left, arrived) =>
-    inProcess(async (service) => {
-      const workspace = await service.newWorkspace(10 ** 9)
-      await service.putFile(workspace, 'a.txt', SMALL_BYTES)
-      service.breakCalls(({ name }) => (name === call ? { kind: 'late' } : undefined))
-      expect((await service.promote(workspace, 'a.txt', { remainingMs: deadlineIn(2000) })).status).toBe(503)
-      expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, ...left })
-      await service.deliverLate()
-      expect(await service.stateOf(workspace)).toEqual({ ...NOTHING, ...arrived })
-      expect(await healedState(service, workspace)).toEqual(NOTHING)
-    }),
   )
 })

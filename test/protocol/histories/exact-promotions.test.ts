@@ -9,7 +9,7 @@ import type { AnyResponse } from '../../support/api/openapi.ts'
 import { CONTAINER, createTestApi, PATH } from '../../support/api/test-api.ts'
 import { createMemoryS3, memoryS3Client } from '../../support/aws/memory-s3.ts'
 import { casesOf, depth } from '../../support/depth.ts'
-import { COPY_SETTINGS } from '../../support/stores/use-object-store.ts'
+import { COPY_SETTINGS } from '../../support/stores/memory-objects.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 const INTERLEAVINGS = casesOf('INTERLEAVINGS', depth() === 'whole' ? 3000 : 300)

@@ -4,7 +4,9 @@ import { createDocumentObjects } from '../../../lib/aws/s3/document-objects.ts'
 import { createDownloadSigner } from '../../../lib/aws/s3/download-signer.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { createMemoryS3, memoryS3Client } from '../aws/memory-s3.ts'
-import { COPY_SETTINGS } from './use-object-store.ts'
+
+const MIB = 1024 * 1024
+export const COPY_SETTINGS = { multipartThresholdBytes: 10 * MIB, minPartBytes: 5 * MIB }
 
 /** The adapters of all ports of objects on an S3 in memory, and what is in it. */
 export function createMemoryObjects() {

@@ -18,7 +18,7 @@ import {
   pendingOf,
   type TestAttempt,
 } from './ledger-values.ts'
-import type { StandIns } from './stand-ins.ts'
+import { type StandIns, useStandIns } from './stand-ins.ts'
 
 export const DAY_MS = 24 * 60 * 60 * 1000
 // Never reached, however busy the machine.
@@ -42,18 +42,19 @@ export function openTableStores(
   }
 }
 
-/** @param now the clock of the adapters */
-export type MakeTableStores = (now: () => number) => ReturnType<typeof openTableStores>
-
-/** The adapters, a clock, and a workspace that they have never seen, new for each test, and what the contracts do with them. */
-export function useTableStores(make: MakeTableStores) {
-  const on = { clock: { nowMs: LEDGER_NOW_MS } } as ReturnType<MakeTableStores> & {
+/**
+ * The adapters on stand-ins, a clock, and a workspace that they have never seen, new for each test, and what the contracts
+ * do with them.
+ */
+export function useTableStores() {
+  const standIns = useStandIns()
+  const on = { clock: { nowMs: LEDGER_NOW_MS } } as ReturnType<typeof openTableStores> & {
     clock: { nowMs: number }
     workspaceId: WorkspaceId
   }
   beforeEach(() => {
     on.clock.nowMs = LEDGER_NOW_MS
-    Object.assign(on, { ...make(() => on.clock.nowMs), workspaceId: newWorkspaceId() })
+    Object.assign(on, { ...openTableStores(standIns(), () => on.clock.nowMs), workspaceId: newWorkspaceId() })
   })
 
   const attempt = (change: Partial<TestAttempt> = {}) => newAttempt({ workspaceId: on.workspaceId, ...change })

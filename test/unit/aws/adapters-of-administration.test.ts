@@ -47,6 +47,25 @@ it('creating a workspace fails when it was there and is gone', async () => {
 })
 
 describe('setting a quota', () => {
+  it('has succeeded when its answer was lost, and the quota is there', async () => {
+    const after = {
+      workspace_id: workspaceId,
+      quota_bytes: 20,
+      remaining_bytes: 13,
+      version: 7,
+      takings: {},
+      releases: {},
+    }
+    const { client, names } = clientOf({
+      UpdateItemCommand: () => Object.assign(new Error('lost'), { name: 'TimeoutError' }),
+      GetItemCommand: () => ({ Item: marshall(after) }),
+    })
+    const workspaces = createLedgerMaintenance({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
+    const usage = await workspaces.setQuota(workspaceId, { shownBytes: 10, toBytes: 20 }, signal)
+    expect(usage).toEqual({ quotaBytes: 20, usedBytes: 7 })
+    expect(names()).toEqual(['UpdateItemCommand', 'GetItemCommand'])
+  })
+
   it('fails with what the write failed with when the workspace is gone meanwhile', async () => {
     const { client } = clientOf({
       GetItemCommand: () => ({}),

@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { isArchived } from '../../../lib/aws/s3/container-file.ts'
 import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
 import { createDocumentObjects } from '../../../lib/aws/s3/document-objects.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { clientOf, refused } from '../../support/stores/client-of.ts'
+import { COPY_SETTINGS } from '../../support/stores/memory-objects.ts'
 
 const { signal } = new AbortController()
 const MIB = 1024 ** 2
@@ -24,8 +25,15 @@ const PARTS = {
 function storeOn(answers: Parameters<typeof clientOf>[0]) {
   const { client, sent, names } = clientOf(answers)
   const buckets = { sandboxBucket: 'sandboxes', documentsBucket: 'documents' }
-  const settings = { ...buckets, client, multipartThresholdBytes: 10 * MIB, minPartBytes: 5 * MIB }
-  return { store: createObjectStore(settings), documents: createDocumentObjects(settings), sent, names }
+  const onRefusedMissingKey = vi.fn()
+  const settings = { ...buckets, ...COPY_SETTINGS, client, onRefusedMissingKey }
+  return {
+    store: createObjectStore(settings),
+    documents: createDocumentObjects(settings),
+    sent,
+    names,
+    onRefusedMissingKey,
+  }
 }
 
 const listed = async <Item>(items: AsyncIterable<Item>) => {
@@ -96,9 +104,21 @@ describe('a container file', () => {
   it('that may not be read fails with the refusal, not with that of the offer to pay', async () => {
     const refusals = [refused(403, 'First'), refused(403, 'Second')]
     const ListObjectsV2Command = () => ({ Contents: [{ Key: 's' }] })
-    const { store } = storeOn({ HeadObjectCommand: () => refusals.shift(), ListObjectsV2Command })
+    const { store, onRefusedMissingKey } = storeOn({ HeadObjectCommand: () => refusals.shift(), ListObjectsV2Command })
     await expect(store.findContainerFile('s', signal)).rejects.toMatchObject({ name: 'First' })
     expect(refusals).toEqual([])
+    expect(onRefusedMissingKey).not.toHaveBeenCalled()
+  })
+
+  it.each([
+    ['no key that begins with its own', []],
+    ['only another key that begins with its own', [{ Key: 's.csv' }]],
+  ])('is missing where S3 refuses to say so, and lists %s', async (_, Contents) => {
+    const answers = { HeadObjectCommand: () => refused(403), ListObjectsV2Command: () => ({ Contents }) }
+    const { store, sent, onRefusedMissingKey } = storeOn(answers)
+    expect(await store.findContainerFile('s', signal)).toBeUndefined()
+    expect(sent[1]?.input).toEqual({ Bucket: 'sandboxes', Prefix: 's', MaxKeys: 1 })
+    expect(onRefusedMissingKey).toHaveBeenCalledTimes(1)
   })
 
   it('is named in upper-case percent encoding', async () => {

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import type { TableShard } from '../../lib/ledger/ports/ledger-maintenance.ts'
+import { newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { useTableStores } from '../support/stores/table-stores.ts'
+
+const { signal } = new AbortController()
+
+const on = useTableStores()
+const { attempt, taken, counted, ledgerNow } = on
+const read = () => on.ledger.read(on.workspaceId, signal)
+const usage = () => on.ledger.usage(on.workspaceId, signal)
+const take = (one: ReturnType<typeof attempt>) => on.ledger.take(one, signal, 0)
+const create = () => on.ledger.create(on.workspaceId, 500, signal)
+
+const SHARES = 4
+/** Each gives the workspace one item, or one more. */
+const TABLES: [string, (share: TableShard) => AsyncIterable<WorkspaceId>, (id: WorkspaceId) => Promise<unknown>][] = [
+  ['Workspaces', (share) => on.ledger.list(signal, share), (id) => on.ledger.create(id, 1000, signal)],
+  [
+    'Documents',
+    (share) => on.documents.listWorkspaces(share, signal),
+    (workspaceId) => on.begun(on.document({ workspaceId })),
+  ],
+]
+
+it.each(TABLES)('%s tells its workspaces in shares, disjoint and complete; each goes on after any', async (...row) => {
+  const [, list, add] = row
+  const read = (shard: number, after?: WorkspaceId) => Array.fromAsync(list({ shard, totalShards: SHARES, after }))
+  const ids = Array.from({ length: 40 }, newWorkspaceId)
+  for (const id of ids) for (let times = 0; times < 3; times++) await add(id)
+  const shares = await Promise.all(Array.from({ length: SHARES }, (_, shard) => read(shard)))
+  const all = shares.flat()
+  expect(new Set(all).size).toBe(all.length)
+  expect(all).toEqual(expect.arrayContaining(ids))
+  for (const [shard, share] of shares.entries()) {
+    expect(share.length).toBeGreaterThan(1)
+    for (const [index, id] of share.entries()) {
+      if (index % 3 === 0) expect(await read(shard, id)).toEqual(share.slice(index + 1))
+    }
+  }
+})
+
+describe('correct', () => {
+  const correct = (expectedBytes: number, version?: number, { usedBytes = 100, last = version ?? 0 } = {}) => {
+    const at = version !== undefined && { at: { version, lastVersion: last } }
+    return on.ledger.correct(on.workspaceId, { usedBytes, expectedBytes, ...at }, signal)
+  }
+
+  it('changes the used bytes by the drift, once, and nothing else', async () => {
+    await taken()
+    const before = await ledgerNow()
+    for (let times = 0; times < 2; times++) expect(await correct(40, before.version)).toBe(true)
+    expect(await ledgerNow()).toEqual({ ...before, usedBytes: 40, version: before.version + 1 })
+  })
+
+  it('does so again for a drift that was seen after the last correction', async () => {
+    await taken()
+    expect(await correct(40, (await ledgerNow()).version)).toBe(true)
+    const { version } = await ledgerNow()
+    await taken()
+    expect(await correct(35, version, { usedBytes: 40 })).toBe(true)
+    expect((await usage())?.usedBytes).toBe(135)
+  })
+
+  it('leaves a ledger alone that was made since', async () => {
+    await taken()
+    const { version } = await ledgerNow()
+    expect(await correct(700)).toBe(false)
+    expect(await correct(700, version + 1)).toBe(false)
+    expect(await correct(700, version - 700_000, { last: version - 600_001 })).toBe(false)
+    expect((await usage())?.usedBytes).toBe(100)
+    expect(await correct(700, version - 700_000, { last: version - 600_000 })).toBe(true)
+  })
+
+  it('makes the ledger of a workspace that has lost it', async () => {
+    expect(await correct(700, 1)).toBe(false)
+    expect(await correct(700)).toBe(true)
+    expect(await correct(700)).toBe(false)
+    expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 700 })
+    expect(await take(attempt({ sizeBytes: 301 }))).toMatchObject({ outcome: 'quota_exceeded' })
+    await taken({ sizeBytes: 300 })
+  })
+})
+
+describe('remove', () => {
+  const remove = (version: number | undefined) => on.ledger.remove(on.workspaceId, version, signal)
+
+  it('takes an empty one away, once or twice, and is fine with one that was never there', async () => {
+    expect(await remove(undefined)).toBe(true)
+    await create()
+    const { version } = await ledgerNow()
+    for (let times = 0; times < 2; times++) expect(await remove(version)).toBe(true)
+    expect(await read()).toBeUndefined()
+    // Then it is as one that was never seen.
+    expect(await take(attempt())).toMatchObject({ outcome: 'taken', ledger: { quotaBytes: 1000 } })
+  })
+
+  it.each<[string, () => Promise<unknown>, seen?: 'before' | 'never']>([
+    ['counts bytes', () => counted(1)],
+    ['has a taking under way that weighs nothing', () => taken({ sizeBytes: 0 })],
+    [
+      'has a release under way that weighs nothing',
+      () => on.ledger.mark(newRelease(attempt({ sizeBytes: 0 })), signal, 0),
+    ],
+    [
+      'changed since it was looked at, although it is empty again',
+      async () => on.ledger.giveBack(await taken(), signal),
+      'before',
+    ],
+    ['was made after none was seen', async () => {}, 'never'],
+  ])('refuses one that %s, and changes nothing', async (_, change, seen) => {
+    await create()
+    const { version: made } = await ledgerNow()
+    await change()
+    const before = await ledgerNow()
+    expect(await remove(seen === 'before' ? made : seen === 'never' ? undefined : before.version)).toBe(false)
+    expect(await ledgerNow()).toEqual(before)
+  })
+})
