@@ -46,13 +46,6 @@ describe('the packaged function promoteContainerFile', () => {
     expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0 })
   })
 
-  it('promotes into the last of a quota, without its rate limiter', async () => {
-    const runtime = await start('promoteContainerFile', { RATE_LIMITS_TABLE: 'not-there' })
-    const workspace = await world().newWorkspace(10)
-    await world().putFile(workspace, 'a.txt', Buffer.alloc(10))
-    expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(200)
-  })
-
   it('answers 500 when its documents table is gone, with everything undone', async () => {
     const runtime = await start('promoteContainerFile', { DOCUMENTS_TABLE: 'not-there' })
     const workspace = await world().newWorkspace(10)

@@ -85,22 +85,3 @@ describe('the schedule of the resolver', () => {
     await vi.waitFor(async () => expect(await read()).toMatchObject({ usedBytes: 0, takings: [] }), PATIENCE)
   })
 })
-
-describe('started again on the same data', () => {
-  it('keeps keys and documents', async () => {
-    const { demo } = service
-    const promoteFirst = () => promote(demo.standard_key, demo.container_id, demo.files[0]?.file_id)
-    expect((await promoteFirst()).status).toBe(200)
-    const documents = async () => {
-      const { documents } = await storesOf(directory())
-      return Array.fromAsync(documents.list(demo.workspace_id as WorkspaceId, signal))
-    }
-    const before = await documents()
-    await service.stop()
-    service = await startService({ directory: directory() })
-    expect((await promoteFirst()).status).toBe(200)
-    const after = await documents()
-    expect(after).toHaveLength(before.length + 1)
-    expect(after).toEqual(expect.arrayContaining(before))
-  })
-})
