@@ -36,7 +36,6 @@ describe('the packaged function promoteContainerFile', () => {
   it.each([
     ['without a key', 401, { authorization: '' }, 'small.txt'],
     ['for a file that is not there', 404, {}, 'missing.txt'],
-    ['for a shape that does not exist', 400, { 'file-shape': 'round' }, 'small.txt'],
     ['for more than the quota has left', 403, {}, 'too-large.txt'],
   ])('refuses %s: %i', async (_what, status, headers, path) => {
     const workspace = await world().newWorkspace(10)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { demoFiles } from '../../infra/local/stores/demo-files.ts'
 import { readConfig } from '../../lib/config.ts'
 import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/ids.ts'
-import { request, promote as requestPromotion } from '../support/machine/requests.ts'
+import { promote as requestPromotion } from '../support/machine/requests.ts'
 import { type OwnService, startService } from '../support/machine/services.ts'
 import { storesOf } from '../support/machine/storm.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
@@ -61,17 +61,6 @@ describe('the demonstration', () => {
     const encoded = encodeURIComponent(`../${other.workspace_id}/${other.container_id}`)
     expect((await promote(key, encoded, other.files[0]?.file_id)).status).toBe(400)
   })
-})
-
-it('lets the burst of 300 listings at once pass, though the stores are busy with them', async () => {
-  const { base_url, container_id, workspace_id } = service.demo
-  const headers = { authorization: `Bearer ${await service.newKey(workspace_id as WorkspaceId)}` }
-  const startedAtMs = Date.now()
-  const list = () => request(base_url, `/containers/${container_id}/files`, { method: 'GET', headers })
-  const answers = await Promise.all(Array.from({ length: 300 }, list))
-  const refilled = (Date.now() - startedAtMs) / 100
-  expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(100 + refilled)
-  for (const { status, headers } of answers) if (status === 429) expect(headers.ratelimit).toContain(';r=0;')
 })
 
 describe('the schedule of the resolver', () => {
