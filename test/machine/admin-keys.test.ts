@@ -146,18 +146,6 @@ describe('npm run admin -- keys change', () => {
     expect(await statuses()).toEqual([403, 403, 404])
   })
 
-  it('ends what an audit says of a permission that does not exist', async () => {
-    const key = { token_hash: 'odd', key_id: 'key_odd', workspace_id: 'ws_odd', permissions: ['files:raed'] }
-    await plantKey(key)
-    const found = await admin('audit', '--workspace', 'ws_odd', '--json')
-    expect([found.code, jsonLines(found)[0]]).toMatchObject([
-      1,
-      { kind: 'unknown_permission', key_id: 'key_odd', permissions: ['files:raed'] },
-    ])
-    await admin('keys', 'change', 'key_odd', '--permission', 'files:read')
-    expect((await admin('audit', '--workspace', 'ws_odd')).code).toBe(0)
-  })
-
   it('gives no others to a management key, which may do everything anyway', async () => {
     const { keyId } = await workspaceWithDocument('ws_managed')
     const changed = await admin('keys', 'change', keyId, '--permission', 'files:read')

@@ -77,15 +77,6 @@ describe('npm run admin -- workspaces delete', () => {
     await documents.fence(attempt, signal)
     expect(await admin('workspaces', 'delete', 'ws_watched', '--yes')).toMatchObject({ code: 0 })
   })
-
-  it('ends what a promotion left that is certainly dead, and leaves only what may still arrive', async () => {
-    const workspace = await service().newWorkspace(1000)
-    const leaseEndsAtMs = Date.now() + 120_000 - 41_000
-    await service().plantAttempt(workspace, { sizeBytes: 10, leaseEndsAtMs })
-    expect(await service().stateOf(workspace)).toMatchObject({ usedBytes: 10, unfinished: 2 })
-    expect(await admin('workspaces', 'delete', workspace.workspaceId, '--empty', '--yes')).toMatchObject({ code: 0 })
-    expect(await service().stateOf(workspace)).toMatchObject({ usedBytes: 0, unfinished: 0, strays: 1 })
-  })
 })
 
 describe('npm run admin -- … list', () => {

@@ -67,19 +67,3 @@ describe('a body above 10 MB', () => {
     expect([sent.status, await sent.text()]).toEqual([413, 'HTTP content length exceeded 10485760 bytes.'])
   })
 })
-
-describe('a path that is nearly right', () => {
-  it('gets the 404 of any other, which lists the operations and repeats nothing', async () => {
-    const ask = async (path: string) => {
-      const response = await fetch(origin() + path, { method: 'POST', body: 'a=b' })
-      const body = (await response.json()) as { error: object; service_metadata: { request_id: string } }
-      expect(body.service_metadata.request_id).toBe(response.headers.get('x-request-id'))
-      return { status: response.status, error: body.error }
-    }
-    const paths = ['/files', '/v1/v1/files', '/v1//files', '/V1/files/file_X', '/x%22}#if(1)$y', '/v1', '/']
-    const [first, ...others] = await Promise.all(paths.map(ask))
-    expect(first).toMatchObject({ status: 404, error: { metadata: { reason: 'route_not_found' } } })
-    expect(JSON.stringify(first)).toContain('It has: DELETE /v1/files/{document_id}, GET /v1/containers/')
-    for (const other of others) expect(other).toEqual(first)
-  })
-})

@@ -36,7 +36,6 @@ describe('the packaged function promoteContainerFile', () => {
   it.each([
     ['without a key', 401, { authorization: '' }, 'small.txt'],
     ['for a file that is not there', 404, {}, 'missing.txt'],
-    ['for a shape that does not exist', 400, { 'file-shape': 'round' }, 'small.txt'],
     ['for more than the quota has left', 403, {}, 'too-large.txt'],
   ])('refuses %s: %i', async (_what, status, headers, path) => {
     const workspace = await world().newWorkspace(10)
@@ -44,13 +43,6 @@ describe('the packaged function promoteContainerFile', () => {
     await world().putFile(workspace, 'too-large.txt', Buffer.alloc(11))
     expect((await promote(workspace, path, { headers })).status).toBe(status)
     expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0 })
-  })
-
-  it('promotes into the last of a quota, without its rate limiter', async () => {
-    const runtime = await start('promoteContainerFile', { RATE_LIMITS_TABLE: 'not-there' })
-    const workspace = await world().newWorkspace(10)
-    await world().putFile(workspace, 'a.txt', Buffer.alloc(10))
-    expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(200)
   })
 
   it('answers 500 when its documents table is gone, with everything undone', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { demoFiles } from '../../infra/local/stores/demo-files.ts'
 import { readConfig } from '../../lib/config.ts'
 import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/ids.ts'
-import { request, promote as requestPromotion } from '../support/machine/requests.ts'
+import { promote as requestPromotion } from '../support/machine/requests.ts'
 import { type OwnService, startService } from '../support/machine/services.ts'
 import { storesOf } from '../support/machine/storm.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
@@ -63,17 +63,6 @@ describe('the demonstration', () => {
   })
 })
 
-it('lets the burst of 300 listings at once pass, though the stores are busy with them', async () => {
-  const { base_url, container_id, workspace_id } = service.demo
-  const headers = { authorization: `Bearer ${await service.newKey(workspace_id as WorkspaceId)}` }
-  const startedAtMs = Date.now()
-  const list = () => request(base_url, `/containers/${container_id}/files`, { method: 'GET', headers })
-  const answers = await Promise.all(Array.from({ length: 300 }, list))
-  const refilled = (Date.now() - startedAtMs) / 100
-  expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(100 + refilled)
-  for (const { status, headers } of answers) if (status === 429) expect(headers.ratelimit).toContain(';r=0;')
-})
-
 describe('the schedule of the resolver', () => {
   it('has what a process left behind undone: its bytes are free again', async () => {
     const { documents, ledger } = await storesOf(directory())
@@ -83,24 +72,5 @@ describe('the schedule of the resolver', () => {
     const read = () => ledger.read(attempt.workspaceId, signal)
     expect(await read()).toMatchObject({ usedBytes: attempt.sizeBytes })
     await vi.waitFor(async () => expect(await read()).toMatchObject({ usedBytes: 0, takings: [] }), PATIENCE)
-  })
-})
-
-describe('started again on the same data', () => {
-  it('keeps keys and documents', async () => {
-    const { demo } = service
-    const promoteFirst = () => promote(demo.standard_key, demo.container_id, demo.files[0]?.file_id)
-    expect((await promoteFirst()).status).toBe(200)
-    const documents = async () => {
-      const { documents } = await storesOf(directory())
-      return Array.fromAsync(documents.list(demo.workspace_id as WorkspaceId, signal))
-    }
-    const before = await documents()
-    await service.stop()
-    service = await startService({ directory: directory() })
-    expect((await promoteFirst()).status).toBe(200)
-    const after = await documents()
-    expect(after).toHaveLength(before.length + 1)
-    expect(after).toEqual(expect.arrayContaining(before))
   })
 })

@@ -17,14 +17,6 @@ const does = ({ steps = [] }: Job, command: string) => steps.some(({ run }) => r
 const granted = (right: string) => JOBS.filter(({ permissions }) => permissions?.[right] === 'write')
 
 describe('the workflows', () => {
-  it('are these', () => {
-    expect(FILES.toSorted()).toEqual([
-      '.github/workflows/ci.yml',
-      '.github/workflows/release.yml',
-      'docs/examples/deploy.yml',
-    ])
-  })
-
   it.each(FILES)('of %s name each action by its commit, and its version beside', (file) => {
     const used = [...read(file).matchAll(/\buses: (.*)/g)].map(([, action]) => action ?? '')
     const loose = used.filter((action) => !/^(?:\.\/\S+|[\w-]+\/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/.test(action))

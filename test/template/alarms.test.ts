@@ -81,13 +81,6 @@ describe('alarms', () => {
     const row = [`Alarms: ${watched} metrics watched`, `$${(watched / 10).toFixed(2)}`]
     expect(tableRows('docs/performance.md')).toContainEqual(row)
   })
-
-  it('of the latency look at a quiet stage, too', () => {
-    const isOfLatency = ({ ExtendedStatistic }: Resource['Properties']) => ExtendedStatistic === 'p99'
-    expect(withProperties(isOfLatency)).toEqual(['promotion-latency'])
-    const evaluating = ({ EvaluateLowSampleCountPercentile: how }: Resource['Properties']) => how === 'evaluate'
-    expect(withProperties(evaluating)).toEqual(['promotion-latency'])
-  })
 })
 
 const slugOf = ({ AlarmDescription }: { AlarmDescription: string }) =>

@@ -89,18 +89,6 @@ describe('the state machine of the audit', () => {
     expect(JSON.stringify(shard).length * MAX_SHARDS).toBeLessThan(256 * 1024)
   })
 
-  it('begins by its schedule, which may do nothing else', () => {
-    expect(dev.resource('AuditRoundSchedule').Properties).toMatchObject({
-      ScheduleExpression: 'rate(24 hours)',
-      State: 'ENABLED',
-      Targets: [{ Arn: { Ref: 'AuditRound' }, RoleArn: { 'Fn::GetAtt': ['AuditRoundScheduleRole', 'Arn'] } }],
-    })
-    const [{ PolicyDocument }] = dev.resource('AuditRoundScheduleRole').Properties.Policies
-    expect(PolicyDocument.Statement).toMatchObject([
-      { Action: 'states:StartExecution', Resource: { Ref: 'AuditRound' } },
-    ])
-  })
-
   it('may invoke its function only, and start and follow its own executions', () => {
     const name = 'container-file-promotion-dev-audit-round'
     expect(machine().StateMachineName).toBe(name)

@@ -17,13 +17,6 @@ const read = (file: string) => JSON.parse(text(file))
 const promised: string = read('package.json').engines.node
 
 describe('the promised versions of Node.js', () => {
-  it('are 22 and what is newer, and not 20, which is past its end of life', () => {
-    for (const version of ['22.13.0', '22.21.1', '24.0.0', '26.1.0']) {
-      expect(semver.satisfies(version, promised), version).toBe(true)
-    }
-    expect(semver.satisfies('20.20.2', promised)).toBe(false)
-  })
-
   it.each(['README.md', 'CONTRIBUTING.md', 'docs/deploy.md', '.ci/run'])('are named by %s', (page) => {
     const named = text(page).match(/Node\.js \d[\d.]*[^,;:\n]*?24\b/g)
     expect(named).toEqual(['Node.js 22 (22.13 or newer) or 24'])

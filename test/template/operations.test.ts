@@ -8,7 +8,6 @@ import * as lambda from '@aws-sdk/client-lambda'
 import * as s3 from '@aws-sdk/client-s3'
 import * as sns from '@aws-sdk/client-sns'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
 import { ROOT, runAdmin } from '../support/machine/admin.ts'
 import { standIn } from '../support/machine/program.ts'
 import { API_FUNCTIONS } from '../support/template/packages.ts'
@@ -96,21 +95,5 @@ describe('the commands of the documentation', () => {
     const pruned = calls.filter((call) => call.includes('list-versions-by-function'))
     expect(pruned, 'docs/deploy.md names every function with a route').toHaveLength(API_FUNCTIONS.length)
     expect(calls.filter((call) => call.includes('delete-function'))).toHaveLength(deletions)
-  })
-})
-
-describe('docs/examples/deploy.yml', () => {
-  it('checks and packages, deploys to a test stage and tries it out, and only then to production', async () => {
-    const { jobs } = parse(await readFile(join(ROOT, 'docs/examples/deploy.yml'), 'utf8'))
-    const commandsOf = (job: string) =>
-      jobs[job].steps.flatMap(({ run }: { run?: string }) => run?.replace(/\$\{\{ vars\.STAGE \}\}/, 'STAGE') ?? [])
-    expect([jobs.test.needs, jobs.prod.needs]).toEqual(['check', 'test'])
-    expect(commandsOf('check')).toEqual(['npm ci', 'npm test', 'npx serverless package --stage prod'])
-    const deploying = ['npm ci', 'npx serverless deploy --stage STAGE']
-    const trying = ['doctor', 'smoke'].map((command) => `npm run admin -- --stage STAGE ${command}`)
-    for (const job of ['test', 'prod']) expect(commandsOf(job)).toEqual([...deploying, ...trying])
-    // By OIDC, without stored credentials.
-    const deployer = { 'id-token': 'write', contents: 'read' }
-    expect([jobs.test.permissions, jobs.prod.permissions]).toEqual([deployer, deployer])
   })
 })

@@ -104,7 +104,6 @@ describe('the parameters', () => {
     ['customDomainName is missing: with disableExecuteApiEndpoint=true', { disableExecuteApiEndpoint: 'true' }],
     ['sandboxAccountId is "12", allowed: AWS account number', { sandboxBucket: 'boxes', sandboxAccountId: '12' }],
     ['sandboxBucket is missing: sandboxAccountId is', { sandboxAccountId: '444455556666' }],
-    ['sandboxDays is "0", allowed: 1 to 3650', { sandboxDays: '0' }],
     ['sandboxVersions is "on", allowed: true, false', { sandboxVersions: 'on' }],
     ['sandboxDays is for a bucket that the stack creates: leave', OWN_BUCKET, { written: ['sandboxDays'] }],
     ['leave it out, and set up boxes', OWN_BUCKET, { given: ['sandboxVersions=true'] }],
@@ -122,9 +121,7 @@ describe('the parameters', () => {
       { ...prod, alarmTopicArn: EXISTING.alarmTopicArn },
     ],
     ['ticketTopicArn is "ops", allowed: ARN of a standard SNS topic', { ticketTopicArn: 'ops' }],
-    ['ticketEmail is "ops", allowed: e-mail address', { ticketEmail: 'ops' }],
     ['keysTable is "arn:aws:dynamodb:…", allowed: name of a table', { keysTable: 'arn:aws:dynamodb:…' }],
-    ['deletionProtection is "on", allowed: true, false', { deletionProtection: 'on' }],
     [
       'deploymentPreference is "Canary", allowed: AllAtOnce, Canary10Percent5Minutes',
       { deploymentPreference: 'Canary' },

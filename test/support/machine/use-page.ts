@@ -1,28 +1,21 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { useServers } from '../stores/aws-endpoints.ts'
 import { startBrowser, type TestBrowser } from './browser.ts'
 import { ROOT, useService } from './services.ts'
 
-/** A browser for all tests of a file. */
-export function useBrowser(): () => Browser {
+/** A browser, and the page of a service of the file's own. */
+export function usePage() {
+  const service = useService()
   let chromium: TestBrowser
   beforeAll(async () => {
     chromium = await startBrowser()
   })
   afterAll(() => chromium?.stop())
-  return () => chromium.browser
-}
-
-/** A browser, and the page of a service of the file's own. */
-export function usePage() {
-  const service = useService()
-  const browser = useBrowser()
   const home = () => new URL('/', service().demo.base_url).href
 
   return {
@@ -32,7 +25,7 @@ export function usePage() {
 
     /** @returns the page, and what should stay empty: errors of its console, requests to other hosts (and ports) */
     async open(url = home(), options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<unknown>) {
-      const page = await browser().newPage(options)
+      const page = await chromium.browser.newPage(options)
       onTestFinished(() => page.close())
       const wrong: string[] = []
       page.on('console', (message) => {
@@ -49,10 +42,6 @@ export function usePage() {
     },
   }
 }
-
-/** A page of somebody else's site. */
-export const somePage: RequestListener = (_, response) =>
-  response.writeHead(200, { 'content-type': 'text/html' }).end('<title>app</title>')
 
 export const isReady = (page: Page) => page.locator('.opblock').first().waitFor()
 
