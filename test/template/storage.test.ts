@@ -33,6 +33,22 @@ describe('buckets', () => {
     },
   )
 
+  it.each(['SandboxBucket', 'DocumentsBucket'])('knows no ACLs in %s and cleans up aborted uploads', (id) => {
+    const { OwnershipControls, LifecycleConfiguration } = dev.resource(id).Properties
+    expect(OwnershipControls.Rules).toEqual([{ ObjectOwnership: 'BucketOwnerEnforced' }])
+    expect(LifecycleConfiguration.Rules).toContainEqual(
+      expect.objectContaining({ Status: 'Enabled', AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } }),
+    )
+  })
+
+  it('keeps former versions of documents for a while', () => {
+    const { VersioningConfiguration, LifecycleConfiguration } = dev.resource('DocumentsBucket').Properties
+    expect(VersioningConfiguration).toEqual({ Status: 'Enabled' })
+    expect(LifecycleConfiguration.Rules).toContainEqual(
+      expect.objectContaining({ Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: '30' } }),
+    )
+  })
+
   it.each([
     ['dev', dev, '30', undefined],
     ['prod', prod, '7', { Status: 'Enabled' }],
