@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { MAX_TAKINGS } from '../../../lib/aws/dynamodb/ledger.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import { createRoom } from '../../../lib/promotion/room.ts'
 import { requireAdmission, takeBytes } from '../../../lib/promotion/take-bytes.ts'
@@ -75,15 +74,6 @@ describe('takeBytes', () => {
     })
     // The ledger was not too busy to say so.
     expect(notes.mock.calls).toEqual([[WORKSPACE, true]])
-  })
-
-  it('refuses what a crowded ledger did not take: 429', async () => {
-    const { ports, take, notes } = setUp()
-    for (let i = 0; i < MAX_TAKINGS; i++) await ports.run(['take'], ports.begin({ sizeBytes: 1 }))
-    notes.mockClear()
-    expect(await take()).toMatchObject({ reason: 'too_many_promotions', status: 429 })
-    expect(notes.mock.calls).toEqual([[WORKSPACE, false]])
-    expect(ports.state()).toMatchObject({ used: MAX_TAKINGS, markers: MAX_TAKINGS })
   })
 
   it('is less patient where places were taken before the copy', async () => {
