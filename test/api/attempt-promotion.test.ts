@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { UNLIMITED } from '../support/api/documents-api.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
@@ -50,15 +49,6 @@ describe('an attempt at a promotion', () => {
     expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
   })
 
-  it('finds that somebody has undone it: undoes its own work, and only that', async () => {
-    const api = createTestApi()
-    await api.promote({})
-    vi.spyOn(api.documents, 'record').mockResolvedValue(false)
-    expect(refusalOf(await api.promote({}))).toEqual([503, 'request_timed_out'])
-    expect([api.stored.items().length, api.objects.documents.size]).toEqual([1, 1])
-    expect(api.stored.ledgerOf('ws_1')).toMatchObject({ usedBytes: 8, takings: [] })
-  })
-
   it('that loses a race for the last bytes deletes its copy with the version, and everything else', async () => {
     const api = createTestApi()
     const { copy, discard: remove } = api.objects
@@ -73,41 +63,5 @@ describe('an attempt at a promotion', () => {
     expect(refusalOf(await api.promote({}))).toEqual([403, 'storage_quota_exceeded'])
     expect(discard.mock.calls.map(([, , versionId]) => versionId)).toEqual(['version-1'])
     expect([api.stored.items(), api.objects.documents.size]).toEqual([[], 0])
-  })
-
-  it('begins, copies, takes its bytes, and records, one after the other, with a key and without', async () => {
-    const api = createTestApi()
-    const order: string[] = []
-    const watched = { begin: 'documents', copy: 'objects', take: 'ledger', record: 'documents', unmark: 'ledger' }
-    for (const [method, port] of Object.entries(watched)) {
-      const target = api[port as 'ledger'] as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
-      const original = target[method]?.bind(target)
-      vi.spyOn(target, method).mockImplementation(async (...args) => {
-        order.push(`${method} begins`)
-        await new Promise((resolve) => setImmediate(resolve))
-        const result = await original?.(...args)
-        order.push(`${method} ends`)
-        return result
-      })
-    }
-    for (const headers of [{}, { 'Idempotency-Key': 'k' }]) {
-      expect((await api.promote({ headers })).status).toBe(200)
-      expect(order.splice(0)).toEqual(Object.keys(watched).flatMap((step) => [`${step} begins`, `${step} ends`]))
-    }
-  })
-
-  it('writes nothing before the rate limit has let it in', async () => {
-    let letIn = (_reason: Error) => {}
-    const take = () =>
-      new Promise<never>((_, reject) => {
-        letIn = reject
-      })
-    const api = createTestApi({ rateLimiter: { ...UNLIMITED, policy: { requestsPerMinute: 1, burst: 1 }, take } })
-    const begin = vi.spyOn(api.documents, 'begin')
-    const promoting = api.promote({})
-    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
-    expect(begin).not.toHaveBeenCalled()
-    letIn(new Error('late'))
-    expect((await promoting).status).toBe(200)
   })
 })

@@ -146,19 +146,3 @@ describe('GET /v1/containers/{c}/files/{f}/content', () => {
     expect(sign).not.toHaveBeenCalled()
   })
 })
-
-it('a container whose files have gone is an unknown one, for every operation', async () => {
-  expect((await api.promote({})).status).toBe(200)
-  api.objects.sandbox.clear()
-  const empty = { object: 'list', data: [], first_id: null, last_id: null, has_more: false }
-  const [gone, unknown] = [CONTAINER, 'unknown']
-  expect([(await list({}, {}, gone)).body, (await list({}, {}, unknown)).body]).toEqual([empty, empty])
-  for (const container of [gone, unknown]) {
-    const refused = [
-      await api.call('retrieve_container_file', of(PATH, container)),
-      await api.call('download_container_file', of(PATH, container)),
-      await api.promote({ containerId: container }),
-    ]
-    expect(refused.map(refusalOf)).toEqual(refused.map(() => [404, 'container_not_found']))
-  }
-})

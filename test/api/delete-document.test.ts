@@ -3,7 +3,6 @@ import type { WorkspaceId } from '../../lib/ids.ts'
 import { ANTHROPIC, idsOf, newDocumentId, OPENAI, OPENROUTER, useDocumentsApi } from '../support/api/documents-api.ts'
 import { idOf } from '../support/api/idempotent-promotions.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
-import { NOW_MS } from '../support/ports.ts'
 
 const files = useDocumentsApi()
 const { record, list, remove, show } = files
@@ -39,29 +38,6 @@ describe('DELETE /v1/files/{id}', () => {
     expect(files.api.published.filter((values) => 'Deletions' in values)).toEqual([{ Deletions: 1, DeletedBytes: 8 }])
     const told = files.api.logged.filter(({ document_id }) => document_id === id)
     expect(told.map(({ is_replayed }) => is_replayed)).toEqual([false, true, true])
-  })
-
-  it('frees room for the next promotion at once', async () => {
-    files.api.putFile('big.bin', Buffer.alloc(500))
-    const [id] = [await promoted('big.bin'), await promoted('big.bin')]
-    expect((await files.api.promote({ path: 'big.bin' })).status).toBe(403)
-    await remove(id)
-    expect((await files.api.promote({ path: 'big.bin' })).status).toBe(200)
-  })
-
-  it('is 503 when too many end at once; a repetition gives back what is still counted', async () => {
-    const id = await promoted()
-    const mark = vi.spyOn(files.api.ledger, 'mark').mockResolvedValue('crowded')
-    const nowMs = vi.spyOn(files.api.dependencies, 'now')
-    let looks = 0
-    nowMs.mockImplementation(() => NOW_MS + 400 * ++looks)
-    const refused = await remove(id)
-    expect([...refusalOf(refused), refused.headers['retry-after']]).toEqual([503, 'too_many_deletions', '1'])
-    expect(idsOf(await list())).toEqual([])
-    mark.mockRestore()
-    nowMs.mockRestore()
-    const repeated = await remove(id)
-    expect([repeated.status, repeated.headers['storage-used-bytes']]).toEqual([200, '0'])
   })
 
   it("is 404 for what was never there, is malformed, or is another workspace's", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
 import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
+import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { functionOf, OPERATION_NAMES, OPERATIONS } from '../support/api/operations.ts'
 import { COMMON_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
@@ -96,11 +97,12 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     const allowedFor = async (headers: Record<string, string>) => {
       const answer = await api.call(name, { parameters: api.parameters, headers })
       expect(answer.headers.vary).toMatch(/, Origin\b/)
-      return answer.headers['access-control-allow-origin']
+      const { 'access-control-allow-origin': allowed, 'access-control-expose-headers': exposed } = answer.headers
+      return [allowed, exposed]
     }
-    expect(await allowedFor({ origin: 'https://app.example' })).toBe('https://app.example')
-    expect(await allowedFor({ origin: 'https://evil.example' })).toBeUndefined()
-    expect(await allowedFor({})).toBeUndefined()
+    expect(await allowedFor({ origin: 'https://app.example' })).toEqual(['https://app.example', EXPOSED_HEADERS])
+    const others = ['https://evil.example', 'https://app.example.evil.example'].map((origin) => ({ origin }))
+    for (const headers of [...others, {}]) expect(await allowedFor(headers)).toEqual([undefined, undefined])
   })
 
   it('goes on without the rate limiter, and says so in log and metrics', async () => {

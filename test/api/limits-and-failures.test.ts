@@ -11,12 +11,14 @@ import { skipWaits } from '../support/virtual-waits.ts'
 skipWaits()
 
 describe('POST …/promote: 403', () => {
-  it('when the quota would be exceeded, with its numbers', async () => {
+  it('when the quota would be exceeded, with its numbers, before anything is begun or copied', async () => {
     const api = createTestApi()
     api.putFile('a.bin', Buffer.alloc(500))
     await api.promote({ path: 'a.bin' })
     await api.promote({})
+    const calls = [vi.spyOn(api.documents, 'begin'), vi.spyOn(api.objects, 'copy')]
     const response = await api.promote({ path: 'a.bin' })
+    expect(calls.map(({ mock }) => mock.calls)).toEqual([[], []])
     expectRefusal(
       response,
       403,

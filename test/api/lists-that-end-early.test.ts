@@ -1,11 +1,10 @@
-import OpenAI from 'openai'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ContainerFiles } from '../../lib/containers/container-files.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import type { FilePath } from '../../lib/ids.ts'
 import { ANTHROPIC, bodyOf, OPENAI, UNLIMITED, useDocumentsApi } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, createTestApi } from '../support/api/test-api.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 
 const LISTING_MS = 4500
@@ -19,28 +18,6 @@ afterEach(() => vi.restoreAllMocks())
 const list = (query: Record<string, string> = {}, headers = {}) =>
   api.call('list_container_files', { parameters: { container_id: CONTAINER }, query, headers })
 const pathsOf = ({ body }: AnyResponse) => (body as { data: { path: string }[] }).data.map(({ path }) => path)
-
-describe('a container file behind 10,000 objects that no id can name', () => {
-  beforeEach(() => {
-    for (let i = 0; i < 10_000; i++) api.putFile(`p${i}/`, Buffer.alloc(0))
-    api.putFile('z', CSV)
-  })
-
-  it('is not reached by the iterator of OpenAI, but page by page', async () => {
-    const fetch = async (url: string | URL | Request) => {
-      const { status, body } = await list(Object.fromEntries(new URL(String(url)).searchParams), OPENAI)
-      return Response.json(body, { status })
-    }
-    const client = new OpenAI({ apiKey: 'x', baseURL: 'https://api.example/v1', fetch })
-    const listed: string[] = []
-    for await (const { path } of client.containers.files.list(CONTAINER)) listed.push(path)
-    expect(listed).toEqual([PATH])
-    const page = (query: object) =>
-      client.get<{ last_id: string; data: object[] }>(`/containers/${CONTAINER}/files`, { query })
-    const { last_id: after } = await page({})
-    expect((await page({ after })).data).toMatchObject([{ path: 'z' }])
-  })
-})
 
 describe('a list for which S3 takes longer than 4.5 s', () => {
   /** S3 answers so many pages of one file, then nothing until the time is over. */

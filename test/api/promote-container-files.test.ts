@@ -245,19 +245,6 @@ describe('POST /v1/containers/{container_id}/promote: what cannot be done now', 
     expect(outcomesOf(await api.promoteAll({ prefix: 'many/' }))).toHaveLength(3)
   })
 
-  it('waits for another request that is promoting the same files: both have the same documents', async () => {
-    const api = prepare(paths(30))
-    const [one, other] = await Promise.all([1, 2].map(() => api.promoteAll({ prefix: 'many/' })))
-    const idsOf = (response: AnyResponse | undefined) =>
-      response && listOf(response).data.map(({ document }) => document?.id)
-    expect(idsOf(one)).toEqual(idsOf(other))
-    const all = [one, other].flatMap((response) => (response ? outcomesOf(response).map(([, outcome]) => outcome) : []))
-    expect(all.filter((outcome) => outcome === 'promoted')).toHaveLength(30)
-    expect(all.filter((outcome) => outcome === 'kept')).toHaveLength(30)
-    expect([api.stored.items().length, api.objects.documents.size]).toEqual([30, 30])
-    expect(api.stored.ledgerOf('ws_1')).toMatchObject({ usedBytes: 30 * 8 })
-  })
-
   it('keeps the document that a twin has made between the look for it and its own beginning', async () => {
     const api = prepare()
     const { begin } = api.documents

@@ -67,17 +67,6 @@ describe('resolveDueItems, in trouble', () => {
     expect(ports.state()).toEqual(NOTHING)
   })
 
-  it('gives the bytes back although S3 is away, and goes on with the deletion in a later run', async () => {
-    const ports = createPorts()
-    await addExpired(ports, [1])
-    vi.spyOn(ports.objects, 'discard').mockRejectedValueOnce(new Error('S3 is down'))
-    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, failed: 1 })
-    expect(ports.state(nth(1))).toEqual({ ...NOTHING, unfinished: 1, objects: 1 })
-    // It is due already, as it had expired.
-    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, resolved: 1 })
-    expect(ports.state(nth(1))).toEqual(NOTHING)
-  })
-
   it('gives up one that hangs when its time is over, and does the others meanwhile', async () => {
     const ports = createPorts()
     const [hanging] = (await addExpired(ports, [1, 1, 4])) as [WorkspaceDocument]
