@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { MAX_TAKINGS } from '../../../lib/aws/dynamodb/ledger.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import { createRoom } from '../../../lib/promotion/room.ts'
 import { requireAdmission, takeBytes } from '../../../lib/promotion/take-bytes.ts'
