@@ -11,8 +11,6 @@ import { skipWaits } from '../support/virtual-waits.ts'
 const time = skipWaits()
 afterEach(() => vi.restoreAllMocks())
 
-const _DAY_MS = 24 * 60 * 60 * 1000
-
 describe('POST …/promote with an Idempotency-Key', () => {
   it('answers a repetition with the same document, marked as replayed, and takes no bytes', async () => {
     const api = createTestApi()
