@@ -3,15 +3,13 @@ import type { ApiKey } from '../../lib/auth/caller.ts'
 import { REASONS } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
-import { expectOneDocument, idOf, KEY, withKey } from '../support/api/idempotent-promotions.ts'
-import { expectRefusal, refusalOf } from '../support/api/promotion-answers.ts'
+import { expectOneDocument, idOf, withKey } from '../support/api/idempotent-promotions.ts'
+import { expectRefusal, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const time = skipWaits()
 afterEach(() => vi.restoreAllMocks())
-
-const _DAY_MS = 24 * 60 * 60 * 1000
 
 describe('POST …/promote with an Idempotency-Key', () => {
   it('answers a repetition with the same document, marked as replayed, and takes no bytes', async () => {
@@ -28,13 +26,6 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expect(second.body).toEqual(first.body)
     expect(second.headers['storage-used-bytes']).toBe('8')
     expectOneDocument(api)
-  })
-
-  it('replays in whatever shape is asked for', async () => {
-    const api = createTestApi()
-    const first = await api.promote(withKey())
-    const second = await api.promote({ headers: { 'Idempotency-Key': KEY, 'File-Shape': 'compat_b' } })
-    expect(second.body).toMatchObject({ _shape: 'compat_b', id: idOf(first), bytes: 8 })
   })
 
   it('takes a quoted key, with white space around it, for the same as a bare one', async () => {
@@ -56,19 +47,6 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  it.each([
-    ['another file', { path: 'other.txt' }],
-    ['a file of the same path in another container', { containerId: 'sess_2' }],
-  ])('is 400 when the key was used for %s, and tells whoever used it for which', async (_, other) => {
-    const api = createTestApi()
-    api.putFile('other.txt', CSV)
-    api.putFile(PATH, CSV, 'text/csv', 'ws_1', 'sess_2')
-    await api.promote(withKey())
-    const metadata = { reason: 'idempotency_key_reused', container_id: CONTAINER, path: PATH }
-    expect(await api.promote({ ...withKey(), ...other })).toMatchObject({ status: 400, body: { error: { metadata } } })
-    expectOneDocument(api)
-  })
-
   it('is answered without the usage when that cannot be read, and the log says why', async () => {
     const api = createTestApi()
     await api.promote(withKey())
@@ -84,30 +62,26 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
   })
 
-  it.each<[string, Partial<ApiKey>, boolean]>([
-    ['one that may only promote', { permissions: ['files:promote'] }, false],
-    ['one that may read containers', { permissions: ['files:promote', 'containers:read'] }, true],
-    ['a management key', { kind: 'management', permissions: [] }, true],
-  ])('tells %s of what another key promoted only what it may know', async (_, key, isNamed) => {
+  const OTHER_FILE = { path: 'other.txt' }
+  it.each<[string, { path?: string; containerId?: string }, Partial<ApiKey> | undefined, boolean]>([
+    ['by itself', OTHER_FILE, undefined, true],
+    ['by itself for the same path in another container', { containerId: 'sess_2' }, undefined, true],
+    ['by a key, to one that may only promote', OTHER_FILE, { permissions: ['files:promote'] }, false],
+    ['to one that may read containers', OTHER_FILE, { permissions: ['files:promote', 'containers:read'] }, true],
+    ['to a management key', OTHER_FILE, { kind: 'management', permissions: [] }, true],
+  ])('is 400 for another file than it was used for, named only to who may know: %s', async (_, other, key, isNamed) => {
     const api = createTestApi()
     api.putFile('other.txt', CSV)
+    api.putFile(PATH, CSV, 'text/csv', 'ws_1', 'sess_2')
     await api.promote(withKey())
-    const Authorization = `Bearer ${api.apiKeys.add({ keyId: 'key_other', ...key })}`
-    const request = { headers: { ...withKey().headers, Authorization }, path: 'other.txt' }
+    const Authorization = `Bearer ${key ? api.apiKeys.add({ keyId: 'key_other', ...key }) : api.token}`
     const { detail } = REASONS.idempotency_key_reused
     const named = isNamed && { container_id: CONTAINER, path: PATH }
     const metadata = { reason: 'idempotency_key_reused', detail, ...named }
-    expectRefusal(await api.promote(request), 400, 'Invalid request parameters', metadata)
+    const refused = await api.promote({ headers: { ...withKey().headers, Authorization }, ...other })
+    const headers = key ? RATE_HEADERS : { ...RATE_HEADERS, ratelimit: '"default";r=3;t=2' }
+    expectRefusal(refused, 400, 'Invalid request parameters', metadata, { headers })
     expectOneDocument(api)
-  })
-
-  it('replays although the file, the room or the container is gone', async () => {
-    const api = createTestApi()
-    const first = await api.promote(withKey())
-    api.objects.sandbox.clear()
-    await api.stored.setUsage('ws_1', { quotaBytes: 8, usedBytes: 8 })
-    const second = await api.promote(withKey())
-    expect([second.status, idOf(second)]).toEqual([200, idOf(first)])
   })
 
   it('may be used again after a refusal, which waits for nobody', async () => {

@@ -1,36 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { createPorts, LEASE_MS, ONE_DOCUMENT, WORKSPACE } from '../../support/ports.ts'
-import { addExpired, IDLE, resolve, times, whenDeleted } from '../../support/unit/resolver-runs.ts'
+import { addExpired, IDLE, resolve, whenDeleted } from '../../support/unit/resolver-runs.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
 describe('resolveDueItems, where the index lags', () => {
-  it('passes by what is not to be done any more', async () => {
-    const ports = createPorts()
-    const [prolonged, deleted, kept] = (await addExpired(ports, times(3, 1))) as [
-      WorkspaceDocument,
-      WorkspaceDocument,
-      WorkspaceDocument,
-    ]
-    const list = ports.deps.dueWork.listDue
-    vi.spyOn(ports.deps.dueWork, 'listDue').mockImplementation(async function* (...args) {
-      for await (const page of list(...args)) {
-        await ports.setExpiry(prolonged, ports.clock.nowMs + 1)
-        await ports.deleteDocument(deleted)
-        yield page
-      }
-    })
-    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, resolved: 1, gaveBack: 1 })
-    const left = ports.stored.items().map(({ documentId, state }) => [documentId, state])
-    const expected = [
-      [prolonged.documentId, 'ready'],
-      [deleted.documentId, 'gone'],
-      [kept.documentId, 'gone'],
-    ]
-    expect(left.toSorted()).toEqual(expected.toSorted())
-  })
-
   it('passes by an attempt that has made its document, and one that began anew', async () => {
     const ports = createPorts()
     const [one, other] = [ports.begin(), ports.begin()]
