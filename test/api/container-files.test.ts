@@ -40,12 +40,6 @@ describe('GET /v1/containers/{c}/files', () => {
     expect([status, body]).toEqual([200, page])
   })
 
-  it('goes on behind a file that is gone', async () => {
-    const gone = formatFileId('output/a')
-    expect(pathsOf(await list({ after: gone }))).toEqual([PATH])
-    expect(pathsOf(await list({ after: formatFileId(PATH) }))).toEqual([])
-  })
-
   it('takes a cursor of another workspace as a place among its own files', async () => {
     api.putFile('a.txt', CSV)
     const after = formatKeyCursor('sandboxes/ws_2/sess_2/', 'sandboxes/ws_2/sess_2/b/')
