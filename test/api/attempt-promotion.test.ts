@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import { UNLIMITED } from '../support/api/documents-api.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
@@ -63,5 +64,20 @@ describe('an attempt at a promotion', () => {
     expect(refusalOf(await api.promote({}))).toEqual([403, 'storage_quota_exceeded'])
     expect(discard.mock.calls.map(([, , versionId]) => versionId)).toEqual(['version-1'])
     expect([api.stored.items(), api.objects.documents.size]).toEqual([[], 0])
+  })
+
+  it('writes nothing before the rate limit has let it in', async () => {
+    let letIn = (_reason: Error) => {}
+    const take = () =>
+      new Promise<never>((_, reject) => {
+        letIn = reject
+      })
+    const api = createTestApi({ rateLimiter: { ...UNLIMITED, policy: { requestsPerMinute: 1, burst: 1 }, take } })
+    const begin = vi.spyOn(api.documents, 'begin')
+    const promoting = api.promote({})
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
+    expect(begin).not.toHaveBeenCalled()
+    letIn(new Error('late'))
+    expect((await promoting).status).toBe(200)
   })
 })

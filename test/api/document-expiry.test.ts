@@ -336,10 +336,10 @@ it('a list that passed over too many expired documents goes on behind them, thou
 })
 
 describe('a quota refusal', () => {
-  const refuse = async (expiries: number[], workspaceId: WorkspaceId = WORKSPACE, quotaBytes = CSV.length) => {
+  const refuse = async (expiries: number[], workspaceId: WorkspaceId = WORKSPACE) => {
     for (const ms of expiries) await files.record(1, { workspaceId, expiresAt: new Date(NOW_MS + ms) })
-    await files.api.workspaces.create(WORKSPACE, quotaBytes, signal)
-    await files.api.stored.setUsage(WORKSPACE, { quotaBytes, usedBytes: quotaBytes - CSV.length + 1 })
+    await files.api.workspaces.create(WORKSPACE, CSV.length, signal)
+    await files.api.stored.setUsage(WORKSPACE, { quotaBytes: CSV.length, usedBytes: 1 })
     const refused = await promote()
     expect(refusalOf(refused)).toEqual([403, 'storage_quota_exceeded'])
     const { metadata } = (refused.body as { error: { metadata: { frees_bytes_at?: string } } }).error

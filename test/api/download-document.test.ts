@@ -35,27 +35,17 @@ describe('GET /v1/files/{id}/content', () => {
         return record(index, { workspaceId, mimeType, filename: `output/${index}.bin` as FilePath })
       }),
     )
-    const signed = await Promise.all(
-      documents.map(async ({ workspaceId, documentId }) => {
-        const { headers } = await download(
-          documentId,
-          workspaceId === 'ws_2' ? { Authorization: `Bearer ${token}` } : {},
-        )
-        const { pathname, searchParams } = new URL(headers.location ?? '')
-        return [
-          pathname,
-          searchParams.get('response-content-type'),
-          searchParams.get('response-content-disposition')?.slice(0, 28),
-        ]
-      }),
+    const answers = await Promise.all(
+      documents.map(({ workspaceId, documentId }) =>
+        download(documentId, workspaceId === 'ws_2' ? { Authorization: `Bearer ${token}` } : {}),
+      ),
     )
-    expect(signed).toEqual(
-      documents.map(({ objectKey, mimeType }, index) => [
-        `/documents/${objectKey}`,
-        mimeType,
-        `attachment; filename="${index}.bin"`.slice(0, 28),
-      ]),
-    )
+    for (const [index, { headers }] of answers.entries()) {
+      const { pathname, searchParams } = new URL(headers.location ?? '')
+      expect(pathname).toBe(`/documents/${documents[index]?.objectKey}`)
+      expect(searchParams.get('response-content-type')).toBe(types[index])
+      expect(searchParams.get('response-content-disposition')).toContain(`attachment; filename="${index}.bin"`)
+    }
   })
 
   it('says application/octet-stream to whoever accepts nothing else', async () => {

@@ -2,10 +2,14 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ApiKey } from '../../lib/auth/caller.ts'
 import { REASONS } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
-import { expectOneDocument, idOf, KEY, withKey } from '../support/api/idempotent-promotions.ts'
-import { expectRefusal, refusalOf } from '../support/api/promotion-answers.ts'
+import { expectOneDocument, idOf, KEY, WORKSPACE, withKey } from '../support/api/idempotent-promotions.ts'
+import { expectRefusal, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { storedObject } from '../support/aws/memory-s3.ts'
+import { LEASE_MS, NOW_MS } from '../support/ports.ts'
+import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const time = skipWaits()
@@ -28,13 +32,6 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expectOneDocument(api)
   })
 
-  it('replays in whatever shape is asked for', async () => {
-    const api = createTestApi()
-    const first = await api.promote(withKey())
-    const second = await api.promote({ headers: { 'Idempotency-Key': KEY, 'File-Shape': 'compat_b' } })
-    expect(second.body).toMatchObject({ _shape: 'compat_b', id: idOf(first), bytes: 8 })
-  })
-
   it('takes a quoted key, with white space around it, for the same as a bare one', async () => {
     const api = createTestApi()
     const first = await api.promote(withKey('a"b\\c'))
@@ -54,19 +51,6 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  it.each([
-    ['another file', { path: 'other.txt' }],
-    ['a file of the same path in another container', { containerId: 'sess_2' }],
-  ])('is 400 when the key was used for %s, and tells whoever used it for which', async (_, other) => {
-    const api = createTestApi()
-    api.putFile('other.txt', CSV)
-    api.putFile(PATH, CSV, 'text/csv', 'ws_1', 'sess_2')
-    await api.promote(withKey())
-    const metadata = { reason: 'idempotency_key_reused', container_id: CONTAINER, path: PATH }
-    expect(await api.promote({ ...withKey(), ...other })).toMatchObject({ status: 400, body: { error: { metadata } } })
-    expectOneDocument(api)
-  })
-
   it('is answered without the usage when that cannot be read, and the log says why', async () => {
     const api = createTestApi()
     await api.promote(withKey())
@@ -82,30 +66,26 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
   })
 
-  it.each<[string, Partial<ApiKey>, boolean]>([
-    ['one that may only promote', { permissions: ['files:promote'] }, false],
-    ['one that may read containers', { permissions: ['files:promote', 'containers:read'] }, true],
-    ['a management key', { kind: 'management', permissions: [] }, true],
-  ])('tells %s of what another key promoted only what it may know', async (_, key, isNamed) => {
+  const OTHER_FILE = { path: 'other.txt' }
+  it.each<[string, { path?: string; containerId?: string }, Partial<ApiKey> | undefined, boolean]>([
+    ['by itself', OTHER_FILE, undefined, true],
+    ['by itself for the same path in another container', { containerId: 'sess_2' }, undefined, true],
+    ['by a key, to one that may only promote', OTHER_FILE, { permissions: ['files:promote'] }, false],
+    ['to one that may read containers', OTHER_FILE, { permissions: ['files:promote', 'containers:read'] }, true],
+    ['to a management key', OTHER_FILE, { kind: 'management', permissions: [] }, true],
+  ])('is 400 for another file than it was used for, named only to who may know: %s', async (_, other, key, isNamed) => {
     const api = createTestApi()
     api.putFile('other.txt', CSV)
+    api.putFile(PATH, CSV, 'text/csv', 'ws_1', 'sess_2')
     await api.promote(withKey())
-    const Authorization = `Bearer ${api.apiKeys.add({ keyId: 'key_other', ...key })}`
-    const request = { headers: { ...withKey().headers, Authorization }, path: 'other.txt' }
+    const Authorization = `Bearer ${key ? api.apiKeys.add({ keyId: 'key_other', ...key }) : api.token}`
     const { detail } = REASONS.idempotency_key_reused
     const named = isNamed && { container_id: CONTAINER, path: PATH }
     const metadata = { reason: 'idempotency_key_reused', detail, ...named }
-    expectRefusal(await api.promote(request), 400, 'Invalid request parameters', metadata)
+    const refused = await api.promote({ headers: { ...withKey().headers, Authorization }, ...other })
+    const headers = key ? RATE_HEADERS : { ...RATE_HEADERS, ratelimit: '"default";r=3;t=2' }
+    expectRefusal(refused, 400, 'Invalid request parameters', metadata, { headers })
     expectOneDocument(api)
-  })
-
-  it('replays although the file, the room or the container is gone', async () => {
-    const api = createTestApi()
-    const first = await api.promote(withKey())
-    api.objects.sandbox.clear()
-    await api.stored.setUsage('ws_1', { quotaBytes: 8, usedBytes: 8 })
-    const second = await api.promote(withKey())
-    expect([second.status, idOf(second)]).toEqual([200, idOf(first)])
   })
 
   it('may be used again after a refusal, which waits for nobody', async () => {
@@ -132,4 +112,57 @@ describe('POST …/promote with an Idempotency-Key', () => {
       expect((await createTestApi().promote(withKey(key))).status).toBe(200)
     },
   )
+})
+
+const FILE_KEY = `sandboxes/ws_1/${CONTAINER}/${PATH}`
+
+/**
+ * Leaves what an attempt with the key, begun this long ago, leaves when its process dies before the record.
+ */
+async function leaveBehind(api: ReturnType<typeof createTestApi>, ageMs: number) {
+  const documentId = documentIdOfKey(WORKSPACE, KEY)
+  const one = newAttempt({ documentId, sizeBytes: 8, leaseEndsAtMs: NOW_MS + LEASE_MS - ageMs })
+  const { signal } = new AbortController()
+  await api.documents.begin(pendingOf(one), undefined, signal)
+  api.objects.documents.set(one.objectKey, storedObject({ bytes: CSV, contentType: 'text/csv' }))
+  await api.ledger.take(one, signal, 0)
+  return one
+}
+
+describe('POST …/promote with an Idempotency-Key, beside the first request with it', () => {
+  it('is 503 while the first request may be running; Retry-After tells when it must be over', async () => {
+    const api = createTestApi()
+    await leaveBehind(api, 30_000)
+    const fence = vi.spyOn(api.documents, 'fence')
+    const response = await api.promote(withKey())
+    expect([...refusalOf(response), response.headers['retry-after']]).toEqual([503, 'promotion_in_progress', '10'])
+    // It made nothing that it would have to remove.
+    expect(fence).not.toHaveBeenCalled()
+    expect(api.stored.items()).toMatchObject([{ state: 'pending' }])
+    expect(api.stored.ledgerOf('ws_1')).toMatchObject({ usedBytes: 8 })
+  })
+
+  it.each<[string, (api: ReturnType<typeof createTestApi>) => unknown]>([
+    ['the container has gone', (api) => api.objects.sandbox.clear()],
+    ['the file alone has gone', (api) => api.putFile('other', CSV) && api.objects.sandbox.delete(FILE_KEY)],
+    ['the file has grown too large', (api) => api.putFile(PATH, Buffer.alloc(501))],
+    ['the quota has no room for two', (api) => api.stored.setUsage(WORKSPACE, { quotaBytes: 8, usedBytes: 8 })],
+  ])('is 503 and no final refusal while the first one runs and %s meanwhile', async (_, change) => {
+    const api = createTestApi()
+    await leaveBehind(api, 1000)
+    await change(api)
+    expect(refusalOf(await api.promote(withKey()))).toEqual([503, 'promotion_in_progress'])
+  })
+
+  it('takes the place of a first request 40 s after it began, when nothing lives so long, and clears up after it', async () => {
+    const api = createTestApi()
+    const dead = await leaveBehind(api, 40_000)
+    const response = await api.promote(withKey())
+    expect(response.status).toBe(200)
+    expect(response.headers).not.toHaveProperty('idempotency-replayed')
+    expect(api.objects.documents.has(dead.objectKey)).toBe(false)
+    expect(api.stored.ledgerOf(WORKSPACE)).toMatchObject({ usedBytes: 8, takings: [] })
+    // Its copy may arrive late.
+    expect(api.stored.items()).toMatchObject([{ state: 'ready' }, { state: 'stray', attemptId: dead.attemptId }])
+  })
 })

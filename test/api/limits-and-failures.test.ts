@@ -19,26 +19,12 @@ describe('POST …/promote: 403', () => {
     const calls = [vi.spyOn(api.documents, 'begin'), vi.spyOn(api.objects, 'copy')]
     const response = await api.promote({ path: 'a.bin' })
     expect(calls.map(({ mock }) => mock.calls)).toEqual([[], []])
-    expectRefusal(
-      response,
-      403,
-      'Workspace storage quota exceeded',
-      {
-        reason: 'storage_quota_exceeded',
-        detail: 'The file does not fit into what is left of the storage quota: delete documents, or ask for more.',
-        quota_bytes: 1000,
-        used_bytes: 508,
-        file_bytes: 500,
-      },
-      {
-        headers: {
-          ...RATE_HEADERS,
-          ratelimit: '"default";r=2;t=3',
-          'storage-quota-bytes': '1000',
-          'storage-used-bytes': '508',
-        },
-      },
-    )
+    const detail = 'The file does not fit into what is left of the storage quota: delete documents, or ask for more.'
+    const bytes = { quota_bytes: 1000, used_bytes: 508, file_bytes: 500 }
+    const metadata = { reason: 'storage_quota_exceeded', detail, ...bytes }
+    const usage = { 'storage-quota-bytes': '1000', 'storage-used-bytes': '508' }
+    const headers = { ...RATE_HEADERS, ratelimit: '"default";r=2;t=3', ...usage }
+    expectRefusal(response, 403, 'Workspace storage quota exceeded', metadata, { headers })
     expect(api.objects.documents.size).toBe(2)
   })
 })
@@ -55,13 +41,9 @@ describe('POST …/promote: 429', () => {
     const headers =
       name === 'one without permission' ? { Authorization: `Bearer ${api.apiKeys.add({ permissions: [] })}` } : {}
     const response = await api.promote({ ...request, headers })
-    expectRefusal(
-      response,
-      429,
-      'Rate limit exceeded',
-      { reason: 'rate_limited', detail: 'This API key sends requests faster than its rate limit allows.' },
-      { headers: { ...RATE_HEADERS, ratelimit: '"default";r=0;t=5', 'retry-after': '1' } },
-    )
+    const detail = 'This API key sends requests faster than its rate limit allows.'
+    const told = { headers: { ...RATE_HEADERS, ratelimit: '"default";r=0;t=5', 'retry-after': '1' } }
+    expectRefusal(response, 429, 'Rate limit exceeded', { reason: 'rate_limited', detail }, told)
     expectUntouched(api)
   })
 
@@ -84,15 +66,8 @@ describe('POST …/promote: 429', () => {
     for (let i = 0; i < 9; i++) api.dependencies.admission.count('ws_1' as WorkspaceId, false)
     const response = await api.promote({})
     const { detail } = REASONS.too_many_promotions
-    expectRefusal(
-      response,
-      429,
-      'Rate limit exceeded',
-      { reason: 'too_many_promotions', detail },
-      {
-        headers: { ...RATE_HEADERS, 'retry-after': '12' },
-      },
-    )
+    const headers = { ...RATE_HEADERS, 'retry-after': '12' }
+    expectRefusal(response, 429, 'Rate limit exceeded', { reason: 'too_many_promotions', detail }, { headers })
     expectUntouched(api)
   })
 })

@@ -42,16 +42,8 @@ describe('POST …/promote: 401', () => {
     const api = createTestApi()
     const lookUp = vi.spyOn(api.objects, 'findContainerFile')
     const response = await api.promote({ headers, fileId: 'malformed' })
-    expectRefusal(
-      response,
-      401,
-      message,
-      { reason, detail },
-      {
-        headers: { 'www-authenticate': challenge },
-        userId: null,
-      },
-    )
+    const unknown = { headers: { 'www-authenticate': challenge }, userId: null }
+    expectRefusal(response, 401, message, { reason, detail }, unknown)
     expect(lookUp).not.toHaveBeenCalled()
     expectUntouched(api)
   })
@@ -71,20 +63,14 @@ describe('POST …/promote: 403', () => {
   it('without the permission, before the ids are read', async () => {
     const api = createTestApi()
     const token = api.apiKeys.add({ permissions: ['files:read'] })
-    const response = await api.promote({
-      headers: { Authorization: `Bearer ${token}`, 'file-shape': 'x' },
-      fileId: 'malformed',
-    })
-    expectRefusal(
-      response,
-      403,
-      'Only management keys can perform this operation, or keys with the permission for it',
-      {
-        reason: 'permission_denied',
-        detail: 'This API key lacks the permission files:promote.',
-        required_permission: 'files:promote',
-      },
-    )
+    const headers = { Authorization: `Bearer ${token}`, 'file-shape': 'x' }
+    const message = 'Only management keys can perform this operation, or keys with the permission for it'
+    const metadata = {
+      reason: 'permission_denied',
+      detail: 'This API key lacks the permission files:promote.',
+      required_permission: 'files:promote',
+    }
+    expectRefusal(await api.promote({ headers, fileId: 'malformed' }), 403, message, metadata)
     expectUntouched(api)
   })
 })

@@ -82,37 +82,31 @@ describe('POST …/promote: 404', () => {
     expectUntouched(api)
   })
 
-  it.each(['application/x-directory; charset=UTF-8', 'httpd/unix-directory', 'inode/symlink', 'Inode/FIFO'])(
-    'for an empty object of type %s, but not for one with bytes; a list shows both',
-    async (contentType) => {
+  it.each([
+    ['a', 'application/x-directory; charset=UTF-8', true],
+    ['a', 'httpd/unix-directory', true],
+    ['a', 'inode/symlink', true],
+    ['a', 'Inode/FIFO', true],
+    // Hadoop's mark of a directory.
+    ['out_$folder$', undefined, false],
+  ])(
+    'for the empty object %s of type %s, but not for one with bytes; a list shows it: %s',
+    async (path, type, isListed) => {
       const api = createTestApi({ rateLimiter: UNLIMITED })
-      const parameters = { container_id: CONTAINER, file_id: formatFileId('a') }
-      api.putFile('a', Buffer.alloc(0), contentType)
-      const refusals = [await api.promote({ path: 'a' })]
+      const parameters = { container_id: CONTAINER, file_id: formatFileId(path) }
+      const list = async () => (await api.call('list_container_files', { parameters })).body
+      api.putFile(path, Buffer.alloc(0), type)
+      const refusals = [await api.promote({ path })]
       refusals.push(await api.call('retrieve_container_file', { parameters }))
       refusals.push(await api.call('download_container_file', { parameters }))
       expect(refusals.map(refusalOf)).toEqual(refusals.map(() => [404, 'container_file_not_regular']))
       expectUntouched(api)
-      const { body } = await api.call('list_container_files', { parameters })
-      expect(body).toMatchObject({ data: [{ path: 'a', bytes: 0 }, { path: PATH }] })
-      api.putFile('a', CSV, contentType)
-      expect((await api.promote({ path: 'a' })).body).toMatchObject({ mime_type: 'text/plain; charset=utf-8' })
+      expect(await list()).toMatchObject({ data: [...(isListed ? [{ path, bytes: 0 }] : []), { path: PATH }] })
+      api.putFile(path, CSV, type)
+      expect((await api.promote({ path })).body).toMatchObject({ mime_type: 'text/plain; charset=utf-8' })
+      expect(await list()).toMatchObject({ data: [{ path }, { path: PATH }] })
     },
   )
-
-  it("for Hadoop's mark of a directory, which no list shows, but not for a file of that name with bytes", async () => {
-    const api = createTestApi({ rateLimiter: UNLIMITED })
-    const path = 'out_$folder$'
-    const parameters = { container_id: CONTAINER, file_id: formatFileId(path) }
-    const list = async () => (await api.call('list_container_files', { parameters })).body
-    api.putFile(path, Buffer.alloc(0))
-    expect(refusalOf(await api.promote({ path }))).toEqual([404, 'container_file_not_regular'])
-    expect(refusalOf(await api.call('retrieve_container_file', { parameters }))[1]).toBe('container_file_not_regular')
-    expect(await list()).toMatchObject({ data: [{ path: PATH }] })
-    expectUntouched(api)
-    api.putFile(path, CSV)
-    expect(await list()).toMatchObject({ data: [{ path }, { path: PATH }] })
-  })
 
   it.each(['container_file_encrypted', 'container_file_requester_pays'] as const)(
     '%s for a file that S3 lets nobody read, with nothing copied',

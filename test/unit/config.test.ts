@@ -80,7 +80,6 @@ describe('readConfig', () => {
     [{ DOCUMENTS_BUCKET: ' ' }, 'DOCUMENTS_BUCKET is empty'],
     [{ MAX_FILE_BYTES: '' }, 'MAX_FILE_BYTES is empty'],
     [{ MAX_FILE_BYTES: '1e9' }, 'not "1e9"'],
-    [{ MAX_FILE_BYTES: '-1' }, 'not "-1"'],
     [{ DEFAULT_QUOTA_BYTES: '99999999999999999999' }, 'DEFAULT_QUOTA_BYTES'],
     [{ S3_FORCE_PATH_STYLE: 'TRUE' }, 'true or false'],
     [{ SANDBOX_KEY_TEMPLATE: 'sandboxes/{container_id}/{path}' }, '{workspace_id} exactly once'],

@@ -14,7 +14,6 @@ describe('attachmentNamed', () => {
     ['report.csv', 'report.csv', 'report.csv'],
     ['a/b/report.csv', 'report.csv', 'report.csv'],
     ['отчёт.txt', '_____.txt', 'отчёт.txt'],
-    ['結果.txt', '__.txt', '結果.txt'],
     ['📄.txt', '_.txt', '📄.txt'],
     ['say "hi".txt', 'say _hi_.txt', 'say "hi".txt'],
     ['100%.txt', '100_.txt', '100%.txt'],

@@ -10,9 +10,7 @@ const choose = (headers: Record<string, string>) =>
 describe('chooseShape', () => {
   it.each([
     ['nothing known', {}, 'native'],
-    ['curl', { 'User-Agent': 'curl/8.5.0' }, 'native'],
     ['a named shape', { 'File-Shape': 'compat_b' }, 'compat_b'],
-    ['a named shape in any case of the header', { 'FILE-SHAPE': 'compat_a' }, 'compat_a'],
     ['a named shape before the library', { 'file-shape': 'native', 'anthropic-version': '2026-10-21' }, 'native'],
     ['the first vendor', { 'anthropic-version': '2026-10-21' }, 'compat_a'],
     ['the first vendor before the second', { 'anthropic-version': '2026-10-21', 'openai-beta': 'x' }, 'compat_a'],

@@ -100,17 +100,13 @@ describe('takeBytes', () => {
     }
   })
 
-  it('tries once while the workspace is hot', async () => {
-    const { take, heat, patience } = setUp()
-    heat(10, 90)
-    await take()
-    expect(patience()).toEqual([0])
-  })
-
-  it('tries once what has been copied, although the workspace has become so hot that others are refused', async () => {
+  it.each([
+    ['hot', 0.999],
+    ['so hot that others are refused', 0],
+  ])('tries once what has been copied while the workspace is %s', async (_, random) => {
     const { world, take, heat, patience } = setUp()
-    world.random = 0
-    heat(0, 1000)
+    world.random = random
+    heat(10, 90)
     expect(await take()).toMatchObject({ usedBytes: 100 })
     expect(patience()).toEqual([0])
   })

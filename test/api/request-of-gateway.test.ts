@@ -1,10 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createPromoteContainerFileHandler } from '../../lib/http/promotion-handler.ts'
 import { lambdaContext, restEvent } from '../support/api/rest-event.ts'
 import { CONTAINER, createTestApi } from '../support/api/test-api.ts'
+import { NOW_MS } from '../support/ports.ts'
 
-/** A request that the gateway, or whoever calls the function, has given this id; it is refused: 401. */
+afterEach(() => vi.restoreAllMocks())
+
+/** A request of which the gateway, or whoever calls the function, tells this; it is refused: 401. */
 async function answerTo(requestContext: Partial<APIGatewayProxyEvent['requestContext']> | undefined) {
   const api = createTestApi()
   const event = { ...restEvent({ containerId: CONTAINER, fileId: 'file' }), requestContext }
@@ -25,4 +28,13 @@ describe('the id of a request', () => {
     expect(body.service_metadata).toEqual({ request_id: requestId })
     expect(logged).toMatchObject([{ request_id: requestId, status: 401 }])
   })
+})
+
+it('the time of a request is over before the gateway answers in its place, however long the process took to start', async () => {
+  const timeout = vi.spyOn(AbortSignal, 'timeout')
+  await answerTo({ requestTimeEpoch: NOW_MS - 8000 })
+  const leftMs = timeout.mock.calls[0]?.[0]
+  // The gateway waits for 29 s; 2.5 s are left to undo.
+  expect(leftMs).toBeLessThanOrEqual(29_000 - 8000 - 2500)
+  expect(leftMs).toBeGreaterThan(29_000 - 8000 - 2500 - 1000)
 })
