@@ -41,16 +41,19 @@ export const processorTime: Bench = {
         await worker.call('load', event)
         return worker
       }
-      const watch = async (run: Promise<unknown>) => {
+      /** On a machine that stands still for a moment, the product sends a read again: then the next request is taken. */
+      const watch = async (worker: typeof own, tries = 3): Promise<SeenCall[]> => {
         await simulator.call('watch', undefined)
-        await run
-        return (await simulator.call('seen', undefined)).calls
+        await worker.call('run', { event, count: 1 })
+        const { calls } = await simulator.call('seen', undefined)
+        const isPlain = new Set(calls.map(({ name }) => name)).size === calls.length
+        return isPlain || tries === 1 ? calls : watch(worker, tries - 1)
       }
       const event = promoteEvent(1)
       const own = await start(product)
-      const calls = await watch(own.call('run', { event, count: 1 }))
+      const calls = await watch(own)
       const bareSdk = await start(bare, { BARE_CALLS: JSON.stringify(calls.map(toBareCall)) })
-      const bareCalls = await watch(bareSdk.call('run', { event, count: 1 }))
+      const bareCalls = await watch(bareSdk)
       const [one, other] = [calls, bareCalls].map((seen) =>
         seen
           .map(({ name, body }) => `${name} ${body}`)
