@@ -88,6 +88,17 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expectOneDocument(api)
   })
 
+  it.each<[string, (api: ReturnType<typeof createTestApi>) => unknown]>([
+    ['file and container are', (api) => api.objects.sandbox.clear()],
+    ['room is', (api) => api.stored.setUsage('ws_1', { quotaBytes: 8, usedBytes: 8 })],
+  ])('replays although %s gone', async (_, change) => {
+    const api = createTestApi()
+    const first = await api.promote(withKey())
+    await change(api)
+    const second = await api.promote(withKey())
+    expect([second.status, idOf(second)]).toEqual([200, idOf(first)])
+  })
+
   it('may be used again after a refusal, which waits for nobody', async () => {
     const api = createTestApi()
     expect((await api.promote({ ...withKey(), path: 'missing' })).status).toBe(404)
