@@ -5,7 +5,7 @@ import type { AttemptRequest, PromotionDependencies, Room } from './promotion.ts
 
 /** A promotion that does not get through to the ledger within this time is refused. */
 const RETRY_FOR_MS = 6000
-/** If so many takings were there before its copy, more wait than will get through: those would keep off who removes them. */
+/** With so many takings before its copy, more wait than can get through, and their retries would starve the unmarks. */
 const CROWDED_TAKINGS = 8
 const RETRY_CROWDED_FOR_MS = 1000
 
@@ -34,7 +34,7 @@ export async function takeBytes(
   return taken.outcome === 'taken' ? taken.ledger : room.refusal(taken.ledger, sizeBytes)
 }
 
-/** New processes know nothing of the load; what was read before the copy tells it to them without a call. */
+/** A new process knows nothing of the load: the ledger that it read before the copy tells it, without a call. */
 async function patience(room: Room): Promise<number> {
   const { takings = [] } = (await room.ledger()) ?? {}
   return takings.length < CROWDED_TAKINGS ? RETRY_FOR_MS : RETRY_CROWDED_FOR_MS

@@ -7,7 +7,7 @@ import { NOW_MS } from '../support/ports.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-/** A request of which the gateway, or whoever calls the function, tells this; it is refused: 401. */
+/** Sends a request with this context, without a key. @returns the answer, a 401 */
 async function answerTo(requestContext: Partial<APIGatewayProxyEvent['requestContext']> | undefined) {
   const api = createTestApi()
   const event = { ...restEvent({ containerId: CONTAINER, fileId: 'file' }), requestContext }

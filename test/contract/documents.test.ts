@@ -1,4 +1,4 @@
-/** What of the documents' port the explorer does not see: each attribute, each moment, many at once. */
+/** The explorer does not see each attribute, each moment, nor many at once. */
 import { expect, it } from 'vitest'
 import type { DeletedDocument, WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
 import { LEASE_END_MS, newRelease, newWorkspaceId, pendingOf, strayOf } from '../support/stores/ledger-values.ts'
@@ -7,7 +7,7 @@ import { DAY_MS, useTableStores } from '../support/stores/table-stores.ts'
 const { signal } = new AbortController()
 const DUE_MS = 1_850_000_000_000
 
-/** What stays of a document. */
+/** The part of a document that its tombstone keeps. */
 const remainsOf = (
   { workspaceId, documentId, attemptId, objectKey, sizeBytes, countedFrom, createdAt }: WorkspaceDocument,
   change: Partial<DeletedDocument>,

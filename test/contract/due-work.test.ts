@@ -25,7 +25,7 @@ const begun = async (seconds: number) => {
 }
 const setExpiry = (of: WorkspaceDocument, seconds?: number) =>
   on.documents.setExpiry(of, seconds === undefined ? undefined : at(seconds), signal)
-/** Of the workspace, in the shard of a document or of itself. */
+/** Entries of the workspace, in the shard of this document or of the workspace itself. */
 const dueOf = async (kind: DueKind, id: DocumentId | WorkspaceId, seconds: number) => {
   const shard = on.dueWork.dueShards.find((each) => dueShardOf(kind, id) === `${kind} ${each}`) ?? -1
   const pages = on.dueWork.listDue({ kind, shard, byMs: at(seconds).getTime() }, signal)

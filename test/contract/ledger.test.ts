@@ -1,4 +1,4 @@
-/** What of the ledger's port the explorer does not see: how many markers there may be, what each answer tells. */
+/** The explorer does not see how many markers a ledger may have, nor all that its answers tell. */
 import { describe, expect, it } from 'vitest'
 import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/dynamodb/ledger.ts'
 import type { Taking } from '../../lib/ledger/ports/ledger.ts'
@@ -6,7 +6,7 @@ import { LEASE_END_MS, newRelease, type TestAttempt } from '../support/stores/le
 import { useTableStores } from '../support/stores/table-stores.ts'
 
 const { signal } = new AbortController()
-/** Of dead processes, so many of each kind may be in the item. */
+/** The most markers of each kind that dead processes may leave in the item. */
 const MAX_LEFTOVERS = 40
 
 const asTaking = ({ objectKey: _, ...taking }: TestAttempt): Taking => taking
@@ -20,7 +20,7 @@ const marked = async (of: Taking) => {
   expect(await mark(release)).toEqual({ markedIn: expect.any(Number) })
   return release
 }
-/** How many of so many tries get a place, one after the other. */
+/** Tries so often, one after the other. @returns how many tries got a place */
 const succeed = async (tries: number, one: () => Promise<boolean>) => {
   let count = 0
   for (let i = 0; i < tries; i++) if (await one()) count++

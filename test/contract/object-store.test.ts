@@ -20,7 +20,7 @@ const { signal } = new AbortController()
 
 const standIns = useStandIns()
 let store: ReturnType<typeof createObjectStore>
-/** Of a container that is new for each test. */
+/** Each test has a new container. */
 let prefix: string
 beforeEach(() => {
   const { s3: client, config } = standIns()

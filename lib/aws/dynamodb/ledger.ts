@@ -26,7 +26,7 @@ const LEFTOVER_MS = 10_000
 const MAX_LEFTOVERS = 40
 /** About ten tries in the six seconds for which a promotion is patient. */
 const LONGEST_PAUSE_MS = { takings: 1300, releases: 65 }
-/** Retried at once: these free places or bytes that others wait for, who are many and would keep them from the item. */
+/** Retried at once: these free places and bytes, and the retries of all who wait for them would starve them. */
 const SOON = { ...CLOSING, longestPauseMs: 1 } as const
 
 const COUNT_CHANGE = 'ADD version :one'
