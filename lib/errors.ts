@@ -3,7 +3,7 @@ export const LEAST_EXPIRY_SECONDS = 3600
 export const MOST_EXPIRY_SECONDS = 7_776_000
 
 /** The documented message of each status, for reasons of which it is true: clients may compare it. */
-const DOCUMENTED_MESSAGES = {
+export const DOCUMENTED_MESSAGES = {
   400: 'Invalid request parameters',
   401: 'Missing Authentication header',
   403: 'Only management keys can perform this operation',
@@ -16,7 +16,7 @@ const DOCUMENTED_MESSAGES = {
 
 export type ErrorStatus = keyof typeof DOCUMENTED_MESSAGES
 
-interface ReasonRow {
+export interface ReasonRow {
   status: ErrorStatus
   detail: string
   /** Replaces the documented message where that would be wrong: many libraries show nothing else. */

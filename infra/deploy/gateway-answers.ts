@@ -1,4 +1,5 @@
-import { nameOperations, OWN_ANSWER_HEADERS, preflightHeaders, WRONG_METHOD_BODY } from './gateway-texts.ts'
+import { gatewayBody } from './gateway-responses.ts'
+import { OWN_ANSWER_HEADERS, preflightHeaders } from './gateway-texts.ts'
 import { ofType, type Resource, type Template } from './template.ts'
 
 /** OpenAI's libraries look for the one, Anthropic's for the other. */
@@ -32,20 +33,12 @@ export function addGatewayAnswers(template: Template, origins: readonly string[]
       methods.push('OPTIONS')
     }
     const withAllow = { ...headers, ...quoted({ allow: methods.toSorted().join(', ') }) }
-    const answer = { status: 404, headers: withAllow, body: WRONG_METHOD_BODY }
+    const answer = { status: 404, headers: withAllow, body: gatewayBody('method_not_allowed') }
     template.Resources[`${resourceId}WrongMethod`] = mockMethod({ Ref: resourceId }, 'ANY', answer)
   }
-  const routes = operations.map(({ HttpMethod, ResourceId }) => ({
-    method: HttpMethod,
-    resource: pathOf(template, ResourceId),
-  }))
-  let body = ''
   for (const [, { Properties }] of ofType(template, 'AWS::ApiGateway::GatewayResponse')) {
-    const text = nameOperations(Properties.ResponseTemplates['application/json'], routes)
-    Properties.ResponseTemplates['application/json'] = text
     for (const [name, value] of Object.entries(forPages))
       Properties.ResponseParameters[`gatewayresponse.header.${name}`] = `'${value}'`
-    if (Properties.ResponseType === 'MISSING_AUTHENTICATION_TOKEN') body = text
   }
   const root = { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }
   template.Resources[UNKNOWN_PATH] = {
@@ -54,7 +47,7 @@ export function addGatewayAnswers(template: Template, origins: readonly string[]
     Properties: { RestApiId: { Ref: 'ApiGatewayRestApi' }, ParentId: root, PathPart: '{proxy+}' },
   }
   // Where there is no method, a request with a bearer key would be refused for its signature. {proxy+} is not the root.
-  const unknown = { status: 404, headers, body }
+  const unknown = { status: 404, headers, body: gatewayBody('route_not_found') }
   template.Resources.ApiGatewayRootAny = mockMethod(root, 'ANY', unknown)
   for (const [id] of ofType(template, 'AWS::ApiGateway::Resource')) {
     if (!paths.has(id)) template.Resources[`${id}Any`] = mockMethod({ Ref: id }, 'ANY', unknown)

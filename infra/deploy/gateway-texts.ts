@@ -28,22 +28,3 @@ export const OWN_ANSWER_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED_HEADERS,
 }
-
-/** A placeholder in a gateway response for the list of the API's operations. */
-const OPERATIONS = '{operations}'
-
-/** @param text of a gateway response */
-export function nameOperations(text: string, routes: readonly { method: string; resource: string }[]): string {
-  const names = routes.map(({ method, resource }) => `${method} ${resource}`)
-  return text.replace(OPERATIONS, names.toSorted().join(', '))
-}
-
-const WRONG_METHOD =
-  'The path is right, the method is not: the Allow header lists the allowed ones. There are no uploads: promote a file of a container.'
-
-/** The body of the answer to a method that a path does not have. 405 is no status of the interface. */
-export const WRONG_METHOD_BODY = JSON.stringify({
-  error: { code: 404, message: 'Resource not found', metadata: { reason: 'method_not_allowed', detail: WRONG_METHOD } },
-  service_metadata: { request_id: '$context.extendedRequestId' },
-  user_id: null,
-})

@@ -8,13 +8,6 @@ import { readOwnSettings } from './settings.ts'
 import { ofType, type Template } from './template.ts'
 import { defaultParameters, environmentOf } from './variables.ts'
 
-export interface GatewayResponseDefinition {
-  ResponseType: string
-  StatusCode?: string
-  ResponseParameters: Record<string, string>
-  ResponseTemplates: { 'application/json': string }
-}
-
 export interface Route {
   method: string
   /** Begins with a slash; parameters are in braces. */
@@ -44,10 +37,6 @@ export function readServiceDefinition() {
     environment,
     functions: Object.values(functions()).map(toDefinition),
     tables: propertiesOf<CreateTableCommandInput>('tables.yml', 'AWS::DynamoDB::Table'),
-    gatewayResponses: propertiesOf<GatewayResponseDefinition>(
-      'gateway-responses.yml',
-      'AWS::ApiGateway::GatewayResponse',
-    ),
     routes: API_FUNCTIONS.flatMap(({ name, routes = [] }) =>
       routes.map((route): Route => {
         const [method = '', resource = ''] = route.split(' ')

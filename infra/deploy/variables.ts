@@ -2,7 +2,9 @@ import { loadSharedConfigFiles } from '@smithy/core/config'
 import { VARIABLES, variableOf } from '../../lib/config.ts'
 import { readOwnSettings, SETTINGS, type Setting, STAGES } from './settings.ts'
 
+export { dashboard } from './dashboard.ts'
 export { functionResources, functions } from './functions.ts'
+export { gatewayResponses } from './gateway-responses.ts'
 
 /** What the framework hands to a function of ${file(…)}. */
 export interface Framework {

@@ -13,31 +13,10 @@ const firstCells = (page: string, heading: string) =>
   tableRows(page, heading).flatMap(([cell]) => /^`([\w:]+)`$/.exec(cell ?? '')?.[1] ?? [])
 
 describe('every name has its line', () => {
-  it('metrics in docs/runbook.md', () => {
-    expectDocumentedNames('docs/runbook.md, Metrics', {
-      documented: tableRows('docs/runbook.md', '## Metrics').flatMap(
-        ([cell = '']) => cell.match(/(?<=`)\w+(?=`)/g) ?? [],
-      ),
-      expected: Object.keys(METRICS),
-      line: (name) => `| \`${name}\` | what it counts or measures |`,
-    })
-  })
-
   it('metrics where they are published', async () => {
     const files = await Array.fromAsync(glob('{lib,functions}/**/*.ts', { cwd: ROOT, exclude: ['lib/metrics.ts'] }))
     const text = files.map(read).join('\n')
     expect(Object.keys(METRICS).filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([])
-  })
-
-  it('metrics in an alarm, or on the dashboard', () => {
-    const files = ['dashboard.yml', 'alarms/requests.yml', 'alarms/storage.yml']
-    const text = files.map((file) => read(`infra/resources/${file}`)).join('\n')
-    expectDocumentedNames('infra/resources/dashboard.yml', {
-      documented: Object.keys(METRICS).filter((name) => new RegExp(`\\b${name}\\b`).test(text)),
-      expected: Object.keys(METRICS),
-      line: (name) =>
-        `- [ContainerFilePromotion, ${name}, service, '\${self:provider.environment.SERVICE_NAME}', { stat: Sum }] to a widget`,
-    })
   })
 
   it('findings of the audit in docs/administration.md', () => {

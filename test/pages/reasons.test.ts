@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
-import { type ErrorStatus, REASONS, type Reason } from '../../lib/errors.ts'
+import { GATEWAY_REASONS } from '../../infra/deploy/gateway-responses.ts'
+import { REASONS, type Reason } from '../../lib/errors.ts'
 import { DOCUMENTED_REASONS, expectDocumented, OPENAPI } from '../support/api/openapi.ts'
 import { writeIntoErrors, writeIntoOpenapi } from '../support/api/write-reasons.ts'
 import { examplesOf, OPERATIONS_OF_PAGE } from './openapi-operations.ts'
@@ -12,16 +13,9 @@ interface ErrorBody {
 }
 
 const NO_HEADERS = { 'x-request-id': 'x', 'request-id': 'x', 'cache-control': 'no-store', 'retry-after': '1' }
-/** The reasons that only API Gateway gives. */
-const OF_THE_GATEWAY: Readonly<Record<string, ErrorStatus>> = {
-  route_not_found: 404,
-  method_not_allowed: 404,
-  request_too_large: 413,
-  invalid_request: 400,
-  request_blocked: 403,
-}
-const ALL = [...Object.keys(REASONS), ...Object.keys(OF_THE_GATEWAY)]
-const statusOf = (reason: string) => OF_THE_GATEWAY[reason] ?? REASONS[reason as Reason].status
+const ALL_REASONS: Readonly<Record<string, { status: number }>> = { ...REASONS, ...GATEWAY_REASONS }
+const ALL = Object.keys(ALL_REASONS)
+const statusOf = (reason: string) => ALL_REASONS[reason]?.status
 
 describe('lib/errors.ts', () => {
   it('says of whatever a look at the file may answer that a faster twin may have caused it', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createGatewayAnswers } from '../../infra/local/gateway/gateway-answers.ts'
 import { REASONS } from '../../lib/errors.ts'
 import { DOCUMENTED_REASONS, expectDocumented } from '../support/api/openapi.ts'
@@ -56,8 +56,7 @@ describe('a path that the API does not have', () => {
   })
 
   it('gets one plain 404 that lists the operations: the gateway response, as the local gateway gives it', () => {
-    const { gatewayResponses, routes } = inject('definition')
-    const local = createGatewayAnswers(gatewayResponses, routes, []).ofType('MISSING_AUTHENTICATION_TOKEN')
+    const local = createGatewayAnswers([]).ofType('MISSING_AUTHENTICATION_TOKEN')
     for (const service of [dev, withPages]) {
       const { StatusCode, ResponseTemplates } = answerOf(service)
       const text = ResponseTemplates['application/json']

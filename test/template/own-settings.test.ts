@@ -134,7 +134,6 @@ describe('what npm start and the tests read without the framework', () => {
       environment: provider.environment,
       functions: hosted,
       tables: ofType('AWS::DynamoDB::Table'),
-      gatewayResponses: ofType('AWS::ApiGateway::GatewayResponse'),
       routes,
     })
   })

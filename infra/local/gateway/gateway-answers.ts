@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { nameOperations, OWN_ANSWER_HEADERS, preflightHeaders, WRONG_METHOD_BODY } from '../../deploy/gateway-texts.ts'
-import type { GatewayResponseDefinition, Route } from '../../deploy/service-definition.ts'
+import { GATEWAY_RESPONSES, gatewayBody } from '../../deploy/gateway-responses.ts'
+import { OWN_ANSWER_HEADERS, preflightHeaders } from '../../deploy/gateway-texts.ts'
 import { REFUSAL } from '../loopback.ts'
 
 interface GatewayAnswer {
@@ -9,28 +9,23 @@ interface GatewayAnswer {
   body: string
 }
 
-/** Makes the gateway's own answers from the gateway responses of serverless.yml. */
-export function createGatewayAnswers(
-  definitions: readonly GatewayResponseDefinition[],
-  routes: readonly Route[],
-  corsAllowedOrigins: readonly string[],
-) {
+/** The gateway's own answers, as those of the template. */
+export function createGatewayAnswers(corsAllowedOrigins: readonly string[]) {
   const isForPages = corsAllowedOrigins.length > 0
   const forPages = isForPages ? OWN_ANSWER_HEADERS : {}
-  const byType = new Map(definitions.map((definition) => [definition.ResponseType, definition]))
 
   return {
     /** @param type neither of the two defaults, whose status API Gateway itself decides */
     ofType(type: string): GatewayAnswer {
-      const definition = byType.get(type)
-      if (definition === undefined) throw new Error(`serverless.yml has no gateway response ${type}`)
+      const definition = GATEWAY_RESPONSES.find(({ ResponseType }) => ResponseType === type)
+      if (definition === undefined) throw new Error(`there is no gateway response ${type}`)
       const requestId = randomUUID()
       const headers: Record<string, string> = { 'content-type': 'application/json', ...forPages }
       for (const [name, value] of Object.entries(definition.ResponseParameters)) {
         const isQuoted = value.startsWith("'")
         headers[name.replace('gatewayresponse.header.', '')] = isQuoted ? value.slice(1, -1) : requestId
       }
-      const text = nameOperations(definition.ResponseTemplates['application/json'], routes)
+      const text = definition.ResponseTemplates['application/json']
       return {
         statusCode: Number(definition.StatusCode),
         headers,
@@ -64,7 +59,7 @@ export function createGatewayAnswers(
       return {
         statusCode: 404,
         headers: { ...forPages, ...own, allow },
-        body: WRONG_METHOD_BODY.replace('$context.extendedRequestId', requestId),
+        body: gatewayBody('method_not_allowed').replace('$context.extendedRequestId', requestId),
       }
     },
   }

@@ -24,7 +24,7 @@ export interface ServedRequest {
   reason: string | undefined
 }
 
-interface GatewayOptions extends Pick<ServiceDefinition, 'routes' | 'gatewayResponses'> {
+interface GatewayOptions extends Pick<ServiceDefinition, 'routes'> {
   port: number
   /** Another name of this machine; with it, the gateway listens on all interfaces. */
   host?: string | undefined
@@ -40,7 +40,7 @@ interface GatewayOptions extends Pick<ServiceDefinition, 'routes' | 'gatewayResp
 /** A REST API in front of the functions. What is not HTTP, Node.js refuses in its own words. */
 export async function startGateway(options: GatewayOptions) {
   const { routes, onRequest, host, corsAllowedOrigins: pages } = options
-  const answers = createGatewayAnswers(options.gatewayResponses, routes, pages)
+  const answers = createGatewayAnswers(pages)
 
   /** @returns undefined when nobody waits for an answer, or it has already been given */
   const handle = async (

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import type { GatewayResponseDefinition, Route } from '../../../../infra/deploy/service-definition.ts'
+import type { Route } from '../../../../infra/deploy/service-definition.ts'
 import { resourcesOf } from '../../../../infra/deploy/stack.ts'
 import { ofType, type Template } from '../../../../infra/deploy/template.ts'
 import { startGateway } from '../../../../infra/local/gateway/gateway.ts'
@@ -43,11 +43,9 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
     const deployed = { ...lambda, Properties: { ...lambda.Properties, Environment } }
     runtimes.set(id, await startLambdaRuntime(deployed, { task, environment: account.environment }))
   }
-  const responses = ofType(template, 'AWS::ApiGateway::GatewayResponse')
   const gateway = await startGateway({
     port: 0,
     routes,
-    gatewayResponses: responses.map(([, { Properties }]) => Properties as GatewayResponseDefinition),
     corsAllowedOrigins: [],
     async invoke(id, event) {
       const runtime = runtimes.get(id)
