@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
+import { OPERATIONS } from '../../lib/http/operations.ts'
 import { isObject, type Resource, rewrite } from './template.ts'
 
 const RESOURCES = join(import.meta.dirname, '../resources')
@@ -10,10 +11,10 @@ const read = (file: string) => readFileSync(join(RESOURCES, file), 'utf8')
 export interface FunctionEntry {
   name: string
   description: string
-  /** The permission that a standard key needs for its routes. */
+  /** It serves the operations of lib/http/operations.ts with this permission. */
   permission?: string
-  /** As in `GET /v1/files`. */
-  routes?: string[]
+  /** Of these operations, as in `GET /v1/files`; empty for functions that no request invokes. */
+  routes: string[]
   /** What else the framework is told about a function without routes. */
   function?: Pick<WrittenFunction, 'timeout' | 'events'>
   /** What its role may do in addition to what all roles may. */
@@ -22,10 +23,14 @@ export interface FunctionEntry {
 
 export const FUNCTIONS: readonly FunctionEntry[] = globSync('functions/*.yml', { cwd: RESOURCES })
   .sort()
-  .map((file) => ({ name: basename(file, '.yml'), ...parse(read(file)) }))
+  .map((file) => {
+    const entry: Omit<FunctionEntry, 'name' | 'routes'> = parse(read(file))
+    const operations = Object.values(OPERATIONS).filter(({ permission }) => permission === entry.permission)
+    return { name: basename(file, '.yml'), routes: operations.map(({ route }) => route), ...entry }
+  })
 
 /** The functions behind the gateway. */
-export const API_FUNCTIONS = FUNCTIONS.filter(({ routes = [] }) => routes.length > 0)
+export const API_FUNCTIONS = FUNCTIONS.filter(({ routes }) => routes.length > 0)
 
 /** The function's key in serverless.yml: `readDocuments`. */
 export const keyOf = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
@@ -59,11 +64,11 @@ export function functions(): Record<string, WrittenFunction> {
         package: { patterns: [`dist/${name}.mjs`, `dist/chunks/${name}/**`] },
         role: `${logicalIdOf(name)}Role`,
       }
-      const events = routes?.map((route) => {
+      const events = routes.map((route) => {
         const [method = '', path = ''] = route.split(' ')
         return { http: { method: method.toLowerCase(), path: path.slice(1) } }
       })
-      const written = { ...common, ...(events ? { ...BEHIND_GATEWAY, events } : BY_ITSELF), ...more }
+      const written = { ...common, ...(events.length > 0 ? { ...BEHIND_GATEWAY, events } : BY_ITSELF), ...more }
       return [keyOf(name), written as WrittenFunction]
     }),
   )
@@ -79,7 +84,7 @@ interface Pattern {
 export function functionResources() {
   const each = FUNCTIONS.map(({ name, routes, statements }) => {
     const common: Pattern & { extensions: object; Outputs: object } = fill(parse(read('per-function.yml')), name)
-    const api: Pattern = routes ? fill(parse(read('per-api-function.yml')), name) : { Resources: {} }
+    const api: Pattern = routes.length > 0 ? fill(parse(read('per-api-function.yml')), name) : { Resources: {} }
     const [policy] = common.Resources[`${logicalIdOf(name)}Role`]?.Properties.Policies ?? []
     policy.PolicyDocument.Statement.push(...(api.statements ?? []), ...statements)
     return { ...common, Resources: { ...common.Resources, ...api.Resources } }

@@ -1,8 +1,9 @@
 import { DOCUMENTED_MESSAGES, REASONS, type Reason, type ReasonRow } from '../../lib/errors.ts'
-import { API_FUNCTIONS } from './functions.ts'
+import { OPERATIONS } from '../../lib/http/operations.ts'
 
-/** The API's operations, for those who look for one that is not there. */
-const OPERATIONS = API_FUNCTIONS.flatMap(({ routes = [] }) => routes)
+/** For those who look for one that is not there. */
+const ROUTES = Object.values(OPERATIONS)
+  .map(({ route }) => route)
   .toSorted()
   .join(', ')
 
@@ -16,7 +17,7 @@ export const GATEWAY_REASONS = {
   },
   route_not_found: {
     status: 404,
-    detail: `The API has no such operation. Perhaps /v1 is missing from the path, or there twice. It has: ${OPERATIONS}.`,
+    detail: `The API has no such operation. Perhaps /v1 is missing from the path, or there twice. It has: ${ROUTES}.`,
   },
   // 405 is no status of the interface.
   method_not_allowed: {

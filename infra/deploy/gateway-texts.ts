@@ -1,11 +1,13 @@
 import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
+import { HEADERS_OF_PROMOTION } from '../../lib/http/operations.ts'
 
 // What the gateway says by itself, in the template that is deployed and in the local gateway alike.
 
 /** Headers that callers send; the vendors' libraries identify themselves in x-stainless-…. */
 const REQUEST_HEADERS = [
-  'Authorization, Content-Type, File-Shape, Idempotency-Key, Anthropic-Version, Anthropic-Beta, Anthropic-Workspace-Id',
-  'If-Match, File-Bytes, File-Sha256, File-Expires-In, Prefer, OpenAI-Organization, OpenAI-Project, OpenAI-Beta, Anthropic-Dangerous-Direct-Browser-Access',
+  ...HEADERS_OF_PROMOTION,
+  'Authorization, Content-Type, File-Shape, Anthropic-Version, Anthropic-Beta, Anthropic-Workspace-Id',
+  'Anthropic-Dangerous-Direct-Browser-Access, OpenAI-Organization, OpenAI-Project, OpenAI-Beta',
   'X-Stainless-Arch, X-Stainless-Lang, X-Stainless-OS, X-Stainless-Package-Version, X-Stainless-Retry-Count',
   'X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Timeout, X-Stainless-Helper-Method',
 ].join(', ')

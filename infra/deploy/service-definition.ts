@@ -37,7 +37,7 @@ export function readServiceDefinition() {
     environment,
     functions: Object.values(functions()).map(toDefinition),
     tables: propertiesOf<CreateTableCommandInput>('tables.yml', 'AWS::DynamoDB::Table'),
-    routes: API_FUNCTIONS.flatMap(({ name, routes = [] }) =>
+    routes: API_FUNCTIONS.flatMap(({ name, routes }) =>
       routes.map((route): Route => {
         const [method = '', resource = ''] = route.split(' ')
         return { method, resource, functionName: `${STACK}-${name}` }

@@ -1,17 +1,18 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import type { ApiKeyStore, Caller, Permission } from '../auth/caller.ts'
+import type { ApiKeyStore, Caller } from '../auth/caller.ts'
 import type { RateLimiter } from '../auth/rate-limit.ts'
 import { withFirstCallsUntil } from '../first-calls.ts'
 import type { Log } from '../logging.ts'
 import type { Metrics } from '../metrics.ts'
 import { type AnswerShape, chooseShape } from './file-shape.ts'
-import { type Body, type OperationName, requireKnownNames, requireOwnWorkspace } from './known-names.ts'
+import { type Body, requireKnownNames, requireOwnWorkspace } from './known-names.ts'
 import { answerErrors } from './middleware/answer-errors.ts'
 import { authenticateCaller, authorizeCaller } from './middleware/authenticate-caller.ts'
 import { limitRate } from './middleware/limit-rate.ts'
 import { reportOutcome } from './middleware/report-outcome.ts'
 import { startRequest } from './middleware/start-request.ts'
+import { OPERATIONS, type OperationName, resourceOf } from './operations.ts'
 import type { ApiEvent, RateLimit, RequestState } from './request-state.ts'
 
 export interface ApiDependencies {
@@ -34,25 +35,23 @@ export interface ApiRequest extends Omit<RateLimit, 'decision'> {
 }
 
 export interface Operation {
-  name: OperationName
   /** How many calls to stores may begin beside that of the rate limit; 1 by default. */
   firstCalls?: number
   handle(request: ApiRequest): Promise<APIGatewayProxyResult>
 }
 
-/**
- * Serves the operations that need the same permission.
- * @param operations by the gateway's resource, such as `/v1/files/{document_id}`
- */
-export function createApiHandler(
-  { permission, operations }: { permission: Permission; operations: Readonly<Record<string, Operation>> },
-  deps: ApiDependencies,
-) {
+/** Serves operations that need the same permission. */
+export function createApiHandler(operations: Partial<Record<OperationName, Operation>>, deps: ApiDependencies) {
+  const entries = Object.entries(operations) as [OperationName, Operation][]
+  const served = new Map(entries.map(([name, operation]) => [resourceOf(name), { ...operation, name }]))
+  const [permission, ...others] = new Set(entries.map(([name]) => OPERATIONS[name].permission))
+  if (permission === undefined || others.length > 0) throw new Error('one function serves one permission')
+
   const handle = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
     const { state } = event
     const { caller, rateLimit } = state
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
-    const operation = operations[event.resource]
+    const operation = served.get(event.resource)
     if (operation === undefined) throw new Error(`no operation is served at ${event.resource}`)
     requireOwnWorkspace(event, caller)
     const answerShape = chooseShape(event)
@@ -67,7 +66,7 @@ export function createApiHandler(
 
   // Every call is bounded by our own deadline; middy's early timeout would cut the undo short.
   return middy<ApiEvent, APIGatewayProxyResult>({ timeoutEarlyInMillis: 0 })
-    .use(startRequest({ ...deps, nameOf: (resource) => operations[resource]?.name }))
+    .use(startRequest({ ...deps, nameOf: (resource) => served.get(resource)?.name }))
     .use(reportOutcome(deps))
     .use(answerErrors())
     .use(authenticateCaller(deps))

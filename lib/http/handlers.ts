@@ -15,23 +15,22 @@ export function createReadDocumentsHandler(
   deps: ApiDependencies & ListDocumentsDependencies & DownloadDocumentDependencies,
 ) {
   const operations = {
-    '/v1/files': listDocumentsOperation(deps),
-    '/v1/files/{document_id}': retrieveDocumentOperation(deps),
-    '/v1/files/{document_id}/content': downloadDocumentOperation(deps),
+    list_documents: listDocumentsOperation(deps),
+    retrieve_document: retrieveDocumentOperation(deps),
+    download_document: downloadDocumentOperation(deps),
   }
-  return createApiHandler({ permission: 'files:read', operations }, deps)
+  return createApiHandler(operations, deps)
 }
 
 export function createDeleteDocumentHandler(deps: ApiDependencies & LedgerDependencies) {
-  const operations = { '/v1/files/{document_id}': deleteDocumentOperation(deps) }
-  return createApiHandler({ permission: 'files:delete', operations }, deps)
+  return createApiHandler({ delete_document: deleteDocumentOperation(deps) }, deps)
 }
 
 export function createReadContainerFilesHandler(deps: ApiDependencies & DownloadContainerFileDependencies) {
   const operations = {
-    '/v1/containers/{container_id}/files': listContainerFilesOperation(deps),
-    '/v1/containers/{container_id}/files/{file_id}': retrieveContainerFileOperation(deps),
-    '/v1/containers/{container_id}/files/{file_id}/content': downloadContainerFileOperation(deps),
+    list_container_files: listContainerFilesOperation(deps),
+    retrieve_container_file: retrieveContainerFileOperation(deps),
+    download_container_file: downloadContainerFileOperation(deps),
   }
-  return createApiHandler({ permission: 'containers:read', operations }, deps)
+  return createApiHandler(operations, deps)
 }

@@ -1,40 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { Caller } from '../auth/caller.ts'
 import { ServiceError } from '../errors.ts'
+import { entryOf, HEADERS_OF_ALL, HEADERS_OF_PROMOTION, type OperationName } from './operations.ts'
 import { readWaitMs } from './preconditions.ts'
 import { queryNames, queryValues, refuseParameter } from './query.ts'
 import { headerValues } from './request-headers.ts'
 
-interface KnownNames {
-  query?: readonly string[]
-  /** Of those that only promotions use. What is asked by the others is refused. */
-  headers?: readonly string[]
-  body?: readonly string[]
-}
-
 /** The members of a body. Those that are null or empty count as not sent; an empty prefix is all files. */
 export type Body = Readonly<Record<string, unknown>>
-
-const OF_PROMOTION = ['Idempotency-Key', 'If-Match', 'File-Bytes', 'File-Sha256', 'Prefer', 'File-Expires-In']
-/** Clients may send these with every request: no repetition does harm, and no document is made. */
-const OF_EVERY_REQUEST = ['Idempotency-Key', 'File-Expires-In']
-/** Headers go along with the redirect, so S3 answers `If-Match`. */
-const DOWNLOAD = { headers: [...OF_EVERY_REQUEST, 'If-Match'] }
-
-/** What a request may say besides its path. docs/openapi.yaml has the same names; a test compares. */
-export const KNOWN_NAMES = {
-  promote_container_file: { headers: OF_PROMOTION, body: ['expires_in_seconds'] },
-  promote_container_files: { headers: ['File-Expires-In'], body: ['prefix', 'paths', 'after', 'expires_in_seconds'] },
-  list_documents: { query: ['limit', 'order', 'cursor', 'page', 'after', 'after_id', 'purpose', 'ids[]', 'ids'] },
-  retrieve_document: {},
-  download_document: DOWNLOAD,
-  delete_document: {},
-  list_container_files: { query: ['limit', 'after', 'order'] },
-  retrieve_container_file: {},
-  download_container_file: DOWNLOAD,
-} satisfies Record<string, KnownNames>
-
-export type OperationName = keyof typeof KNOWN_NAMES
 
 /** Older libraries of Anthropic, and Azure's, send the last two with every request. */
 const QUERY_OF_ALL = ['workspace_id', 'beta', 'api-version']
@@ -46,10 +19,10 @@ const MAX_BODY_BYTES = 1_000_000
  * @throws ServiceError unsupported_parameter, invalid_body
  */
 export function requireKnownNames(event: APIGatewayProxyEvent, operation: OperationName): Body {
-  const { query = [], headers = OF_EVERY_REQUEST, body: members = [] }: KnownNames = KNOWN_NAMES[operation]
+  const { query = [], headers = HEADERS_OF_ALL, body: members = [] } = entryOf(operation)
   const other = queryNames(event).find((name) => ![...query, ...QUERY_OF_ALL].includes(name))
   if (other !== undefined) refuseParameter(other, `It knows ${[...query, 'workspace_id'].join(', ')}.`)
-  for (const name of OF_PROMOTION.filter((each) => !headers.includes(each))) {
+  for (const name of HEADERS_OF_PROMOTION.filter((each) => !headers.includes(each))) {
     // Other preferences than to wait may be ignored (RFC 7240 §2).
     const isSent = name === 'Prefer' ? readWaitMs(event) : headerValues(event, name.toLowerCase()).length > 0
     if (isSent) refuseParameter(name, 'Only POST /containers/{container_id}/files/{file_id}/promote knows this header.')

@@ -5,13 +5,12 @@ import type { PromoteContainerFilesDependencies } from './operations/promote-con
 /** In a file of its own: the bundles of the other functions would have parts of what it loads on demand. */
 export function createPromoteContainerFileHandler(deps: ApiDependencies & PromoteContainerFilesDependencies) {
   const operations = {
-    '/v1/containers/{container_id}/files/{file_id}/promote': promoteContainerFileOperation(deps),
-    '/v1/containers/{container_id}/promote': {
-      name: 'promote_container_files' as const,
+    promote_container_file: promoteContainerFileOperation(deps),
+    promote_container_files: {
       // Loaded on demand: a promotion of one file is not to wait for it in a cold start.
       handle: async (request: ApiRequest) =>
         (await import('./operations/promote-container-files.ts')).handlePromoteContainerFiles(request, deps),
     },
   }
-  return createApiHandler({ permission: 'files:promote', operations }, deps)
+  return createApiHandler(operations, deps)
 }

@@ -83,7 +83,7 @@ describe('docs/openapi.yaml', () => {
   })
 
   it('names the permission of each operation', () => {
-    for (const { permission, routes = [] } of API_FUNCTIONS) {
+    for (const { permission, routes } of API_FUNCTIONS) {
       for (const route of routes) {
         const [method = '', path = ''] = route.split(' ')
         const { description } = OPENAPI.paths[path.replace('/v1', '')][method.toLowerCase()]

@@ -6,7 +6,6 @@ import { fileDeletedResponse, storageUsageHeaders } from '../file-response.ts'
 /** DELETE /v1/files/{document_id} */
 export function deleteDocumentOperation(deps: LedgerDependencies): Operation {
   return {
-    name: 'delete_document',
     async handle({ event, caller: { workspaceId }, state, answerShape, rateLimitPassed }) {
       await rateLimitPassed
       const documentId = event.pathParameters?.document_id

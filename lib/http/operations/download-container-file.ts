@@ -9,7 +9,6 @@ import { readContainerFileRequest } from './retrieve-container-file.ts'
 /** GET /v1/containers/{container_id}/files/{file_id}/content */
 export function downloadContainerFileOperation(deps: DownloadContainerFileDependencies): Operation {
   return {
-    name: 'download_container_file',
     async handle(request) {
       const { deadline, telemetry } = request.state
       const asOctetStream = acceptsOnlyOctetStream(request.event)

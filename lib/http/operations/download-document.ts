@@ -6,7 +6,6 @@ import { acceptsOnlyOctetStream, redirectTo } from '../redirect.ts'
 /** GET /v1/files/{document_id}/content */
 export function downloadDocumentOperation(deps: DownloadDocumentDependencies): Operation {
   return {
-    name: 'download_document',
     async handle({ event, caller: { workspaceId }, state: { deadline, log, telemetry } }) {
       const documentId = event.pathParameters?.document_id
       const asOctetStream = acceptsOnlyOctetStream(event)

@@ -9,7 +9,6 @@ const DEFAULT_LIMIT = { native: 100, compat_a: 100, compat_b: 20 }
 /** GET /v1/containers/{container_id}/files */
 export function listContainerFilesOperation(deps: ContainerFilesDependencies): Operation {
   return {
-    name: 'list_container_files',
     async handle({ event, caller: { workspaceId }, state: { deadline, telemetry }, answerShape: { shape } }) {
       const order = queryValue(event, 'order') ?? 'asc'
       if (order !== 'asc') refuseParameter('order', 'Files are listed by ascending path: only asc is allowed.')

@@ -25,7 +25,6 @@ const MAX_IDS = 100
 /** GET /v1/files */
 export function listDocumentsOperation(deps: ListDocumentsDependencies): Operation {
   return {
-    name: 'list_documents',
     async handle({ event, caller: { workspaceId }, state: { deadline, log }, answerShape, rateLimitPassed }) {
       const list = readList(event, workspaceId, answerShape.shape)
       const { signal } = deadline

@@ -7,7 +7,6 @@ import { contentHeaders } from '../file-response.ts'
 /** GET /v1/containers/{container_id}/files/{file_id} */
 export function retrieveContainerFileOperation(deps: ContainerFilesDependencies): Operation {
   return {
-    name: 'retrieve_container_file',
     async handle(request) {
       const { deadline, telemetry } = request.state
       const wanted = readContainerFileRequest(request)

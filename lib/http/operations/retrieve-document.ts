@@ -5,7 +5,6 @@ import { contentHeaders, fileResponse } from '../file-response.ts'
 /** GET /v1/files/{document_id} */
 export function retrieveDocumentOperation(deps: FindDocumentDependencies): Operation {
   return {
-    name: 'retrieve_document',
     async handle({ event, caller: { workspaceId }, state: { deadline, telemetry }, answerShape }) {
       const documentId = event.pathParameters?.document_id
       const document = await findDocument({ workspaceId, documentId }, deps, deadline.signal)

@@ -4,10 +4,11 @@ import {
   createReadContainerFilesHandler,
   createReadDocumentsHandler,
 } from '../../../lib/http/handlers.ts'
+import { OPERATIONS as DECLARED, type OperationName as DeclaredName } from '../../../lib/http/operations.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
 import type { DocumentedOperation } from './openapi.ts'
 
-interface TestedOperation extends DocumentedOperation {
+interface Tested {
   /** The status when nothing stands in the way. */
   success: number
   /** What its log line has besides name, time and outcome: path parameters by their names, and what is given here. */
@@ -18,11 +19,8 @@ interface TestedOperation extends DocumentedOperation {
   calls: readonly string[]
 }
 
-/** All operations of the API but the promotion, by the names that log and metrics have for them. */
-export const OPERATIONS = {
+const TESTED = {
   promote_container_files: {
-    method: 'post',
-    path: '/containers/{container_id}/promote',
     success: 200,
     facts: ['container_id', { promoted: 1, kept: 0, refused: 0 }],
     body: { paths: ['output/report.csv'] },
@@ -32,29 +30,21 @@ export const OPERATIONS = {
     ],
   },
   list_documents: {
-    method: 'get',
-    path: '/files',
     success: 200,
     facts: [],
     calls: ['documents.list', 'ledger.read'],
   },
   retrieve_document: {
-    method: 'get',
-    path: '/files/{document_id}',
     success: 200,
     facts: ['document_id'],
     calls: ['documents.find'],
   },
   download_document: {
-    method: 'get',
-    path: '/files/{document_id}/content',
     success: 302,
     facts: ['document_id', { size_bytes: 8 }],
     calls: ['HeadObject', 'documents.find'],
   },
   delete_document: {
-    method: 'delete',
-    path: '/files/{document_id}',
     success: 200,
     facts: ['document_id', { is_replayed: false }],
     calls: [
@@ -63,33 +53,35 @@ export const OPERATIONS = {
     ],
   },
   list_container_files: {
-    method: 'get',
-    path: '/containers/{container_id}/files',
     success: 200,
     facts: ['container_id'],
     calls: ['ListObjectsV2'],
   },
   retrieve_container_file: {
-    method: 'get',
-    path: '/containers/{container_id}/files/{file_id}',
     success: 200,
     facts: ['container_id'],
     calls: ['HeadObject'],
   },
   download_container_file: {
-    method: 'get',
-    path: '/containers/{container_id}/files/{file_id}/content',
     success: 302,
     facts: ['container_id'],
     calls: ['HeadObject'],
   },
-} as const satisfies Record<string, TestedOperation>
+} as const satisfies Record<Exclude<DeclaredName, 'promote_container_file'>, Tested>
 
-/** The body of a request that succeeds. */
-export const bodyOf = (name: OperationName): object | undefined => (OPERATIONS[name] as TestedOperation).body
+export type OperationName = keyof typeof TESTED
+export const OPERATION_NAMES = Object.keys(TESTED) as OperationName[]
 
-export type OperationName = keyof typeof OPERATIONS
-export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[]
+/** All operations of the API but the promotion, by the names that log and metrics have for them. */
+export const OPERATIONS: Readonly<Record<OperationName, DocumentedOperation & Tested>> = Object.assign(
+  {},
+  ...OPERATION_NAMES.map((name) => ({ [name]: { ...documented(name), ...TESTED[name] } })),
+)
+
+function documented(name: OperationName): DocumentedOperation {
+  const [method = '', path = ''] = DECLARED[name].route.split(' ')
+  return { method: method.toLowerCase() as DocumentedOperation['method'], path: path.replace('/v1', '') }
+}
 
 /** The function behind a route, with its permission. */
 export function functionOf({ method, path }: DocumentedOperation): FunctionEntry & { name: FunctionId } {

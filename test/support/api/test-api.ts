@@ -6,14 +6,7 @@ import { createPorts } from '../ports.ts'
 import { createApiKeys, createLimiter } from '../stores/keys-and-limits.ts'
 import { invoke } from './invoke.ts'
 import type { AnyResponse } from './openapi.ts'
-import {
-  bodyOf,
-  createHandlers,
-  functionOf,
-  type HandlerDependencies,
-  OPERATIONS,
-  type OperationName,
-} from './operations.ts'
+import { createHandlers, functionOf, type HandlerDependencies, OPERATIONS, type OperationName } from './operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
 
 export const CONTAINER = 'sess_1'
@@ -75,7 +68,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
   ): Promise<AnyResponse> {
     const operation = OPERATIONS[name]
     const event = routeEvent(operation, {
-      body: bodyOf(name),
+      body: OPERATIONS[name].body,
       ...request,
       headers: { Authorization: `Bearer ${managementToken}`, ...headers },
     })

@@ -12,7 +12,7 @@ import type { Log } from '../../../lib/logging.ts'
 import type { Metrics } from '../../../lib/metrics.ts'
 import { invoke } from '../api/invoke.ts'
 import type { AnyResponse } from '../api/openapi.ts'
-import { bodyOf, type FunctionId, functionOf, OPERATIONS, type OperationName } from '../api/operations.ts'
+import { type FunctionId, functionOf, OPERATIONS, type OperationName } from '../api/operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from '../api/rest-event.ts'
 import type { Transport } from '../aws/in-process.ts'
 import { CREDENTIALS } from '../stores/stand-ins.ts'
@@ -181,7 +181,7 @@ export async function startTestProcess(
     ): Promise<AnyResponse> {
       const operation = OPERATIONS[name]
       const event = routeEvent(operation, {
-        body: bodyOf(name),
+        body: OPERATIONS[name].body,
         ...request,
         headers: { authorization: `Bearer ${token}` },
       })
