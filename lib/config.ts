@@ -4,6 +4,10 @@ const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 /** Step Functions passes on all shards' answers together, in at most 256 KB. */
 export const MAX_SHARDS = 200
+/** How long what a process has begun is left to it: at least twice the 29 s that a request can last. */
+const LEASE_MS = 120_000
+/** Read units, and requests to S3: a sixth of what one partition of a table can be read. */
+const READS_PER_SECOND_OF_SHARD = 500
 const ORIGIN = /^https?:\/\/([a-z0-9-]+\.)*[a-z0-9-]+(:\d{1,5})?$/
 
 /** What one variable may be: the type of its default is the type of its value, and without a default it is required. */
@@ -28,16 +32,10 @@ export const VARIABLES = {
   maxFileBytes: { default: 5 * GIB, min: 0, max: 50 * 1024 * GIB },
   defaultQuotaBytes: { default: 10 * GIB, min: 0, max: Number.MAX_SAFE_INTEGER },
   rateLimitPerMinute: { default: 600, min: 1, max: 60_000 },
-  rateLimitBurst: { default: 100, min: 1, max: 10_000 },
-  // At least twice the 29 s that a request can last.
-  leaseMs: { default: 120_000, min: 60_000, max: 3_600_000 },
   multipartThresholdBytes: { default: 64 * MIB, min: 5 * MIB, max: 5 * GIB },
-  minPartBytes: { default: 32 * MIB, min: 5 * MIB, max: GIB },
-  downloadUrlSeconds: { default: 120, min: 60, max: 300 },
   s3ForcePathStyle: { default: false },
   auditRoundHours: { default: 24, min: 2, max: 72 },
   auditShards: { default: 8, min: 1, max: MAX_SHARDS },
-  auditReadsPerSecond: { default: 4000, min: 200, max: 1_000_000 },
   corsAllowedOrigins: { default: '' },
 } as const satisfies Record<string, Variable>
 
@@ -55,11 +53,17 @@ export interface RateLimitPolicy {
 }
 
 export interface Config extends Omit<Values, 'corsAllowedOrigins'> {
+  leaseMs: number
   keyTemplates: ObjectKeyTemplates
   rateLimit: RateLimitPolicy
   audit: { roundHours: number; shards: number; readsPerSecond: number }
   /** The origins whose pages may read the API's answers. */
   corsAllowedOrigins: readonly string[]
+}
+
+/** All requests of ten seconds may come at once. */
+function rateLimitOf(requestsPerMinute: number): RateLimitPolicy {
+  return { requestsPerMinute, burst: Math.ceil(requestsPerMinute / 6) }
 }
 
 export class ConfigurationError extends Error {
@@ -87,11 +91,12 @@ export function readConfig(env: Environment): Config {
   const config: Config = {
     ...values,
     keyTemplates: { sandbox: values.sandboxKeyTemplate, document: values.documentKeyTemplate },
-    rateLimit: { requestsPerMinute: values.rateLimitPerMinute, burst: values.rateLimitBurst },
+    leaseMs: LEASE_MS,
+    rateLimit: rateLimitOf(values.rateLimitPerMinute),
     audit: {
       roundHours: values.auditRoundHours,
       shards: values.auditShards,
-      readsPerSecond: values.auditReadsPerSecond,
+      readsPerSecond: READS_PER_SECOND_OF_SHARD * values.auditShards,
     },
     corsAllowedOrigins: originsIn(values.corsAllowedOrigins),
   }

@@ -11,7 +11,6 @@ export interface SignedDownload {
 
 /** Presigned GETs: each lets its holder read one object until it expires. Signing makes no call. */
 export interface DownloadSigner {
-  readonly lifetimeSeconds: number
   signDocument(download: SignedDownload, life: UrlLife): Promise<string>
   signContainerFile(download: SignedDownload, life: UrlLife): Promise<string>
 }
@@ -22,10 +21,13 @@ export interface UrlLife {
   until: Date
 }
 
+/** Long enough for a client to follow a redirect: whoever has the URL can use it. */
+const URL_LIFE_MS = 120_000
+
 /** @param expiresAt of what is downloaded, on a whole second: no URL outlives it */
-export function lifeOfUrl({ lifetimeSeconds }: DownloadSigner, nowMs: number, expiresAt?: Date): UrlLife {
+export function lifeOfUrl(nowMs: number, expiresAt?: Date): UrlLife {
   const fromMs = Math.floor(nowMs / 1000) * 1000
-  const endMs = fromMs + lifetimeSeconds * 1000
+  const endMs = fromMs + URL_LIFE_MS
   return { from: new Date(fromMs), until: new Date(Math.min(endMs, expiresAt?.getTime() ?? endMs)) }
 }
 

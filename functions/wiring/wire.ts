@@ -36,7 +36,6 @@ export function wireApi(functionName: string) {
     buckets: {
       ...config,
       client: clients.s3,
-      lifetimeSeconds: config.downloadUrlSeconds,
       onRefusedMissingKey: () => log.info('S3 answered 403 for a missing key, so the listing was used instead'),
     },
   }

@@ -23,6 +23,8 @@ export function finishTemplate(template: Template, corsAllowedOrigins: readonly 
 function throttleMethods(template: Template): void {
   const [, { Properties }] = theOnly(ofType(template, 'AWS::ApiGateway::Stage'))
   const [ofAll] = Properties.MethodSettings
+  // All requests of two seconds may come at once.
+  ofAll.ThrottlingBurstLimit = String(2 * Number(ofAll.ThrottlingRateLimit))
   for (const [, { Properties: method }] of ofType(template, 'AWS::ApiGateway::Method')) {
     // API Gateway, "MethodSetting": the slashes of the path are escaped.
     const ResourcePath = `/${pathOf(template, method.ResourceId).replaceAll('/', '~1')}`

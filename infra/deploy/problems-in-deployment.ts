@@ -115,14 +115,14 @@ function problemsInSandboxes(settings: Settings, { given, written }: Pick<Deploy
   return [...problems, `sandboxKeyTemplate is "${sandboxKeyTemplate}": ${why}`]
 }
 
-/** With deletion protection, somebody must receive every alarm, unless the settings say that nobody does. */
+/** With deletion protection, somebody must receive every alarm. */
 function unheardAlarms(settings: Settings): string[] {
-  const { deletionProtection, alarmsWithoutReceiver, alarmEmail, alarmTopicArn, ticketEmail, ticketTopicArn } = settings
-  if (deletionProtection !== 'true' || alarmsWithoutReceiver === 'true') return []
-  const otherwise = 'or say alarmsWithoutReceiver=true (deletionProtection=true makes a stage a productive one)'
-  if (!alarmEmail && !alarmTopicArn) return [`nobody gets the alarms: give alarmEmail or alarmTopicArn, ${otherwise}`]
+  const { deletionProtection, alarmEmail, alarmTopicArn, ticketEmail, ticketTopicArn } = settings
+  if (deletionProtection !== 'true') return []
+  const why = '(deletionProtection=true makes a stage a productive one)'
+  if (!alarmEmail && !alarmTopicArn) return [`nobody gets the alarms: give alarmEmail or alarmTopicArn ${why}`]
   if (alarmEmail || ticketEmail || ticketTopicArn) return []
   return [
-    `nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn, which may be the topic of alarmTopicArn, ${otherwise}`,
+    `nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn, which may be the topic of alarmTopicArn ${why}`,
   ]
 }

@@ -27,10 +27,14 @@ const STACK = `${VARIABLES.serviceName.default}-${STAGE}`
 export function readServiceDefinition() {
   const defaults = defaultParameters()
   const params: Record<string, unknown> = { ...defaults.default, ...defaults[STAGE], ...readOwnSettings(STAGE) }
-  const environment = environmentOf(STACK, (name) =>
+  const ofStage = environmentOf(STACK, (name) =>
     // `${env:NAME, 'default'}`
     String(params[name] ?? '').replace(/^\$\{env:(\w+), '(.*)'\}$/, (_, variable, or) => process.env[variable] ?? or),
   )
+  const environment: Record<string, string> = {
+    ...ofStage,
+    S3_FORCE_PATH_STYLE: process.env.S3_FORCE_PATH_STYLE ?? 'false',
+  }
   const propertiesOf = <Properties>(file: string, type: string): Properties[] =>
     ofType(readResources(file, environment), type).map(([, { Properties }]) => Properties)
   return {

@@ -38,16 +38,16 @@ export const values = () => mapSettings((_, name) => `\${param:${name}}`)
 
 /** `provider.environment`. */
 export async function environment({ resolveVariable }: Framework): Promise<Record<string, string>> {
-  const tables = Object.keys(VARIABLES).filter((name) => name.endsWith('Table'))
+  const tables = Object.keys(SETTINGS).filter((name) => name.endsWith('Table'))
   const existing = await Promise.all(tables.map((name) => resolveVariable(`param:${name}`)))
   return environmentOf(`\${self:service}-\${sls:stage}`, (name) => {
-    if (tables.includes(name)) return String(existing[tables.indexOf(name)] ?? '')
+    if (name.endsWith('Table')) return String(existing[tables.indexOf(name)] ?? '')
     // A bucket has a name even if none was given.
     return name.endsWith('Bucket') ? `\${self:custom.${name}Name}` : `\${param:${name}}`
   })
 }
 
-/** @param readParameter gives '' for a table that is to be created */
+/** Without S3_FORCE_PATH_STYLE, which is for servers that are not AWS's. @param readParameter gives '' for a table that is to be created */
 export function environmentOf(stack: string, readParameter: (name: string) => string): Record<string, string> {
   const read = (name: string) => {
     if (name === 'serviceName') return stack
@@ -55,7 +55,8 @@ export function environmentOf(stack: string, readParameter: (name: string) => st
     const ownTable = name.replace(/Table$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
     return readParameter(name) || (name.endsWith('Table') ? `${stack}-${ownTable}` : '')
   }
-  return Object.fromEntries(Object.keys(VARIABLES).map((name) => [variableOf(name), read(name)]))
+  const names = Object.keys(VARIABLES).filter((name) => name !== 's3ForcePathStyle')
+  return Object.fromEntries(names.map((name) => [variableOf(name), read(name)]))
 }
 
 /** Commands that ask nothing of AWS, so any region will do. */

@@ -21,7 +21,7 @@ export async function downloadContainerFile(
   const { path } = description
   const mimeType = request.asOctetStream ? UNKNOWN_TYPE : await resolveMimeType(file, path)
   const signed = describeDownload(file.objectKey, path, mimeType)
-  const life = lifeOfUrl(deps.downloads, deps.now())
+  const life = lifeOfUrl(deps.now())
   // A header cannot be taken away, only replaced.
   const contentEncoding = file.contentEncoding === '' ? 'identity' : file.contentEncoding
   return { url: await deps.downloads.signContainerFile({ ...signed, contentEncoding }, life), expiresAt: life.until }

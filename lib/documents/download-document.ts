@@ -30,7 +30,7 @@ export async function downloadDocument(
   await requireContent(document, request.log, deps, signal)
   const { objectKey, filename, mimeType } = document
   const described = describeDownload(objectKey, filename, request.asOctetStream ? UNKNOWN_TYPE : mimeType)
-  const life = lifeOfUrl(deps.downloads, nowMs, document.expiresAt)
+  const life = lifeOfUrl(nowMs, document.expiresAt)
   return { document, download: { url: await deps.downloads.signDocument(described, life), expiresAt: life.until } }
 }
 

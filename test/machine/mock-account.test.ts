@@ -135,14 +135,14 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
   it('is rolled back when an upgrade fails, and takes the same upgrade afterwards, without a second role', async () => {
     await stage.settings({ createGatewayLogRole: 'false' })
     const before = await stage.liveVersion()
-    const upgrade = ['--param', 'leaseMs=90000', '--param', `webAclArn=${WEB_ACL}`]
+    const upgrade = ['--param', 'rateLimitPerMinute=900', '--param', `webAclArn=${WEB_ACL}`]
     await stage.failOn('WebAclAssociation')
     await expectRefused(undefined, ...upgrade)
     const { StackStatus } = (await stage.stack()) ?? {}
     expect([StackStatus, await stage.liveVersion()]).toEqual(['UPDATE_ROLLBACK_COMPLETE', before])
     await stage.failOn()
     await expectDeployed(...upgrade)
-    expect((await stage.environmentOfFunction()).LEASE_MS).toBe('90000')
+    expect((await stage.environmentOfFunction()).RATE_LIMIT_PER_MINUTE).toBe('900')
     expect((await resourcesOf(STACK)).map(({ logicalId }) => logicalId)).not.toContain('GatewayLogRole')
     expect(Number(await stage.liveVersion())).toBeGreaterThan(Number(before))
   })
@@ -152,7 +152,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     expect((await stage.rollBack()).hasSucceeded).toBe(true)
     expect((await stage.stack())?.Tags).toEqual(Tags)
     expect(Tags).toContainEqual({ Key: 'service', Value: 'container-file-promotion' })
-    expect((await stage.environmentOfFunction()).LEASE_MS).toBe('120000')
+    expect((await stage.environmentOfFunction()).RATE_LIMIT_PER_MINUTE).toBe('600')
   })
 
   it('stops, and is resumed as it was deployed', async () => {

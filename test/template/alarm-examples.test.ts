@@ -7,8 +7,8 @@ const OPERAND = String.raw`(value\("\w+"\)|\(value\("\w+"\) - value\("\w+"\)\)|[
 const COMPARISON = new RegExp(`${OPERAND} (>=|<=|>|<) ${OPERAND}`, 'g')
 
 const prod = await packagedService('prod')
-const { auditRoundHours, alarmLatencyMs, alarmOldestDueMs } = THRESHOLDS
-const [ROUND, SLOW, LATE] = [Number(auditRoundHours), Number(alarmLatencyMs) + 1, Number(alarmOldestDueMs) + 1]
+const { auditRoundHours, alarmLatencyMs } = THRESHOLDS
+const [ROUND, SLOW, LATE] = [Number(auditRoundHours), Number(alarmLatencyMs) + 1, 600_001]
 
 /** By metric, statistic and seconds of a period: a value for each period, the newest last; NaN where there is none. */
 type State = 'OK' | 'ALARM' | 'as before'

@@ -66,7 +66,7 @@ describe('the stage', () => {
         limited.map((each) => ({ ...each, ThrottlingRateLimit, ThrottlingBurstLimit })),
       )
     expectLimits(dev, '500', '1000')
-    expectLimits(prod, THRESHOLDS.throttleRatePerSecond, THRESHOLDS.throttleBurst)
+    expectLimits(prod, THRESHOLDS.throttleRatePerSecond, String(2 * Number(THRESHOLDS.throttleRatePerSecond)))
   })
 
   it('writes access logs in JSON, without any header but the user agent, kept for a while', () => {

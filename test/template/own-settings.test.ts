@@ -15,8 +15,8 @@ beforeAll(async () => {
   await copyProject(project(), ['infra', 'lib'])
   await mkdir(join(project(), 'settings'))
   const write = (file: string, text: string) => writeFile(join(project(), file), text)
-  await write('settings/prod.yml', 'region: eu-west-1\nalarmEmail: ops@example.com\nleaseMs: 90000\n')
-  await write('settings/listed.yml', '- leaseMs: 90000\n')
+  await write('settings/prod.yml', 'region: eu-west-1\nalarmEmail: ops@example.com\nrateLimitPerMinute: 900\n')
+  await write('settings/listed.yml', '- rateLimitPerMinute: 900\n')
   await write('aws-config', '[default]\nregion = eu-north-1\n[profile team]\nregion=eu-south-1\n')
   variables = await import(join(project(), 'infra/deploy/variables.ts'))
 })
@@ -53,13 +53,13 @@ interface WrittenFunction {
 
 describe('settings/<stage>.yml', () => {
   it('comes before the defaults and the values of the stage, and after --param', async () => {
-    const args = ['print', '--format', 'json', '--stage', 'prod', '--param', 'leaseMs=80000']
+    const args = ['print', '--format', 'json', '--stage', 'prod', '--param', 'rateLimitPerMinute=800']
     const { provider, custom } = JSON.parse((await serverless(args, project(), NOWHERE)).stdout)
     expect(provider.region).toBe('eu-west-1')
-    const expected = { alarmEmail: 'ops@example.com', leaseMs: '80000', deletionProtection: 'true' }
+    const expected = { alarmEmail: 'ops@example.com', rateLimitPerMinute: '800', deletionProtection: 'true' }
     expect(custom.settings).toMatchObject(expected)
     const { default: defaults, prod } = await variables.parameters(given({ stage: 'prod' }))
-    expect([prod?.leaseMs, defaults?.leaseMs]).toEqual(['90000', '120000'])
+    expect([prod?.rateLimitPerMinute, defaults?.rateLimitPerMinute]).toEqual(['900', '600'])
   })
 })
 
@@ -107,7 +107,7 @@ describe('what npm start and the tests read without the framework', () => {
     const { readServiceDefinition } = await import(join(project(), 'infra/deploy/service-definition.ts'))
     const env = { S3_FORCE_PATH_STYLE: 'true', CORS_ALLOWED_ORIGINS: 'https://one.example' }
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
-    await writeFile(join(project(), 'settings/local.yml'), 'leaseMs: 70000\n')
+    await writeFile(join(project(), 'settings/local.yml'), 'rateLimitPerMinute: 700\n')
     const { stdout } = await serverless(['print', '--format', 'json', '--stage', 'local'], project(), {
       ...NOWHERE,
       ...env,
@@ -129,9 +129,12 @@ describe('what npm start and the tests read without the framework', () => {
       )
       return { name, handler, timeoutMs: 1000 * timeout, environment, schedules }
     })
-    expect(provider.environment).toMatchObject({ LEASE_MS: '70000', ...env })
+    expect(provider.environment).toMatchObject({
+      RATE_LIMIT_PER_MINUTE: '700',
+      CORS_ALLOWED_ORIGINS: env.CORS_ALLOWED_ORIGINS,
+    })
     expect(readServiceDefinition()).toEqual({
-      environment: provider.environment,
+      environment: { ...provider.environment, S3_FORCE_PATH_STYLE: 'true' },
       functions: hosted,
       tables: ofType('AWS::DynamoDB::Table'),
       routes,

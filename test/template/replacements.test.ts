@@ -37,7 +37,7 @@ const createOnly = new Map(CREATE_ONLY.split(/[;\n] ?/).map((entry) => [entry.sp
 const CHANGES = `
 bare rolePath | IAM::Role IAM::RolePolicy Lambda::Version | docs/settings.md
 full rolePath | IAM::Role IAM::RolePolicy Lambda::Version | docs/settings.md
-bare keysTable workspacesTable documentsTable rateLimitsTable | DynamoDB::Table Lambda::Version | docs/settings.md
+bare keysTable workspacesTable documentsTable | DynamoDB::Table Lambda::Version | docs/settings.md
 bare sandboxBucket documentsBucket | Lambda::Version S3::Bucket S3::BucketPolicy | docs/settings.md
 bare sandboxDays sandboxVersions |  | the bucket is changed where it is
 bare sandboxWriters | IAM::Role | one comes
@@ -59,14 +59,14 @@ type Settings = Record<string, string>
 const FULL: Settings = {
   ...{ ...packages.EXISTING, ...packages.THRESHOLDS, createGatewayLogRole: 'true', rolePath: '/team/' },
   operationsKmsKeyArn: packages.KEYS.sandboxKmsKeyArn,
-  ...{ documentsTable: 'platform-docs', rateLimitsTable: 'platform-limits' },
+  documentsTable: 'platform-docs',
 }
 /** Those of a created bucket cannot be given in a stage that has all that may exist. */
 const named = CHANGES.flatMap(({ stage, names }) =>
   stage === 'full' ? names : Object.keys(packages.CREATED_SANDBOXES),
 )
 const rest = Object.keys(SETTINGS).filter((name) => !named.includes(name))
-const STAGES: Record<string, Settings> = { bare: { alarmsWithoutReceiver: 'true' }, full: FULL }
+const STAGES: Record<string, Settings> = { bare: { deletionProtection: 'false' }, full: FULL }
 /** By their names, or their kinds. */
 const OTHERS: Settings = {
   ...{ bucket: 'b-bucket', table: 'b-table', account: '999999999999', tags: 'team=b', email: 'b@example.com' },

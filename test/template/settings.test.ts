@@ -60,7 +60,6 @@ describe('serverless.yml', () => {
 describe('the parameters', () => {
   it.each([
     ['of production', { ...prod, alarmEmail: 'ops@example.com' }],
-    ['of production that nobody watches', { ...prod, alarmsWithoutReceiver: 'true' }],
     ['of existing resources', { ...prod, ...EXISTING }],
     ['of alarms', { ...prod, ...THRESHOLDS }],
     ['of sandboxes', { ...CREATED_SANDBOXES, sandboxWriters: WRITERS }],
@@ -71,7 +70,7 @@ describe('the parameters', () => {
   const EXISTING_DOMAIN = { customDomainName: EXISTING.customDomainName, certificateArn: EXISTING.certificateArn }
   it.each<[fault: string, changes: Record<string, string>, options?: object]>([
     ['--param sandboxBuckt: there is no such parameter', {}, { given: ['sandboxBuckt=mine'] }],
-    ['leasMs of settings/prod.yml: there is no such', {}, { written: ['leaseMs', 'leasMs'] }],
+    ['tag of settings/prod.yml: there is no such', {}, { written: ['tags', 'tag'] }],
     ['--stage is "Prod": allowed are 1 to 16 of a-z, 0-9', {}, { stage: 'Prod' }],
     ['--stage is "a-stage-with-seventeen": allowed are', {}, { stage: 'a-stage-with-seventeen' }],
     ['--stage is local, which is what npm start serves', {}, { stage: 'local' }],
@@ -88,12 +87,11 @@ describe('the parameters', () => {
     ],
     ['sandboxKmsKeyArn is "alias/mine", allowed: ARN of a KMS key', { sandboxKmsKeyArn: 'alias/mine' }],
     ['formerKmsKeyArns is "arn:', { formerKmsKeyArns: `${EXISTING.sandboxKmsKeyArn},` }],
-    ['leaseMs must be an integer from 60000 to 3600000, not "1000"', { leaseMs: '1000' }],
+    ['rateLimitPerMinute must be an integer from 1 to 60000, not "0"', { rateLimitPerMinute: '0' }],
     ['maxFileBytes must be an integer from 0 to', { maxFileBytes: '5 GiB' }],
     ['defaultQuotaBytes "" is empty', { defaultQuotaBytes: '' }],
-    ['s3ForcePathStyle must be true or false, not "yes"', { s3ForcePathStyle: 'yes' }],
     ['deletedDocumentDays is "0", allowed: 1 to 3650', { deletedDocumentDays: '0' }],
-    ['throttleBurst is "", allowed: 1 to', { throttleBurst: '' }],
+    ['throttleRatePerSecond is "", allowed: 1 to', { throttleRatePerSecond: '' }],
     [
       'customDomainName is "https://x.org", allowed: lower-case host name',
       { ...EXISTING_DOMAIN, customDomainName: 'https://x.org' },
@@ -135,7 +133,10 @@ describe('the parameters', () => {
   it('are taken as booleans and numbers, too', () => {
     const { settings, ...others } = deployment({ alarmEmail: 'ops@example.com' })
     expect(
-      problemsInDeployment({ ...others, settings: { ...settings, deletionProtection: true, throttleBurst: 5 } }),
+      problemsInDeployment({
+        ...others,
+        settings: { ...settings, deletionProtection: true, throttleRatePerSecond: 5 },
+      }),
     ).toEqual([])
   })
 })
@@ -145,11 +146,11 @@ describe('serverless package', () => {
 
   it('names all problems together, and packages nothing', async () => {
     await copyProject(project(), ['infra', 'lib'])
-    const faulty = ['throttleBurst=0', 'alarmEmail=ops', 'leasMs=1'].flatMap((param) => ['--param', param])
+    const faulty = ['throttleRatePerSecond=0', 'alarmEmail=ops', 'tag=1'].flatMap((param) => ['--param', param])
     const { code, stderr, stdout } = await serverless(['package', ...faulty], project()).catch((error) => error)
     expect(code).toBe(1)
     const text = `${stdout}${stderr}`
-    for (const name of ['throttleBurst', 'alarmEmail', '--param leasMs']) expect(text).toContain(`- ${name}`)
+    for (const name of ['throttleRatePerSecond', 'alarmEmail', '--param tag']) expect(text).toContain(`- ${name}`)
     expect(text).not.toContain('Service packaged')
   })
 })

@@ -39,8 +39,8 @@ const KEY_LIFE_MS = 60 * 60 * 1000
 
 export function newTrial(stores: Stores, baseUrl: string) {
   const run = randomBytes(6).toString('hex')
-  const { multipartThresholdBytes, minPartBytes, maxFileBytes, s3ForcePathStyle: forcePathStyle } = stores.config
-  const largeBytes = Math.max(multipartThresholdBytes + 1, 2 * minPartBytes)
+  const { multipartThresholdBytes, maxFileBytes, s3ForcePathStyle: forcePathStyle } = stores.config
+  const largeBytes = Math.max(multipartThresholdBytes + 1, 10 * 2 ** 20)
   const hasLarge = largeBytes <= Math.min(maxFileBytes, 2 ** 27) // The setup has a minute for it.
   const twoPartsBytes = 5 * 2 ** 20 + 1 // The parts of an upload are the least that S3 takes.
   const hasTwoParts = twoPartsBytes <= Math.min(maxFileBytes, multipartThresholdBytes)

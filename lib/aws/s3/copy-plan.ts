@@ -2,6 +2,7 @@ const MIB = 1024 * 1024
 const GIB = 1024 * MIB
 
 /** docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html, "Amazon S3 multipart upload limits". */
+const S3_MIN_PART_BYTES = 5 * MIB
 const S3_MAX_PART_BYTES = 5 * GIB
 const S3_MAX_PARTS = 10_000
 /** Parts copied at the same time, hence connections in use. */
@@ -15,10 +16,8 @@ const PART_SCALE_BYTES = 4 * MIB
 const LONGEST_BALANCED_PART_BYTES = 128 * MIB
 
 export interface CopySettings {
-  /** Larger files are copied in parts, if there are at least two. At most 5 GiB, the limit of CopyObject. */
+  /** Larger files are copied in parts, of at least half as much. At most 5 GiB, the limit of CopyObject. */
   multipartThresholdBytes: number
-  /** Parts of larger files are larger. At least 5 MiB, the minimum of S3. */
-  minPartBytes: number
 }
 
 interface PartRange {
@@ -30,17 +29,17 @@ interface PartRange {
 /**
  * @returns undefined when one CopyObject is better. A single S3 stream runs at some 70 MiB/s, however large the part:
  *   parts buy time, but each is billed. The sum is least when the part size grows with the square root of the file
- *   size, for example 64 MiB for 1 GiB; below 256 MiB parts are as small as the settings allow
+ *   size, for example 64 MiB for 1 GiB; below 256 MiB parts are as small as the threshold allows
  *   (docs/decisions/0004-server-side-copy.md). All parts have the same size; only the last may be smaller.
  */
 export function planParts(
   sizeBytes: number,
-  settings: CopySettings,
+  { multipartThresholdBytes }: CopySettings,
 ): { partBytes: number; partCount: number } | undefined {
-  if (sizeBytes <= settings.multipartThresholdBytes) return undefined
+  if (sizeBytes <= multipartThresholdBytes) return undefined
   const balanced = Math.min(Math.sqrt(sizeBytes * PART_SCALE_BYTES), LONGEST_BALANCED_PART_BYTES, sizeBytes / 2)
   // More parts than run at once would need a second round and save no time.
-  const smallest = Math.max(settings.minPartBytes, balanced, sizeBytes / MAX_PARALLEL_PARTS)
+  const smallest = Math.max(S3_MIN_PART_BYTES, multipartThresholdBytes / 2, balanced, sizeBytes / MAX_PARALLEL_PARTS)
   const partCount = Math.max(Math.floor(sizeBytes / smallest), Math.ceil(sizeBytes / S3_MAX_PART_BYTES))
   if (partCount > S3_MAX_PARTS) throw new RangeError(`an object of ${sizeBytes} bytes is more than S3 can hold`)
   return partCount > 1 ? { partBytes: Math.ceil(sizeBytes / partCount), partCount } : undefined

@@ -7,12 +7,10 @@ export function createDownloadSigner({
   client,
   sandboxBucket,
   documentsBucket,
-  lifetimeSeconds,
 }: {
   client: S3Client
   sandboxBucket: string
   documentsBucket: string
-  lifetimeSeconds: number
 }): DownloadSigner {
   const sign = (Bucket: string, { objectKey, ...download }: SignedDownload, { from, until }: UrlLife) =>
     getSignedUrl(
@@ -28,7 +26,6 @@ export function createDownloadSigner({
       { signingDate: from, expiresIn: (until.getTime() - from.getTime()) / 1000 },
     )
   return {
-    lifetimeSeconds,
     signDocument: (download, life) => sign(documentsBucket, download, life),
     signContainerFile: (download, life) => sign(sandboxBucket, download, life),
   }

@@ -29,7 +29,7 @@ export function composeFunctions({
   log: Log
   metrics: Metrics
 }) {
-  const buckets = { ...config, client: s3, lifetimeSeconds: config.downloadUrlSeconds }
+  const buckets = { ...config, client: s3 }
   const documents = { client, tableName: config.documentsTable, now }
   const deps = {
     ...config,

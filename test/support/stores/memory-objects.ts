@@ -6,7 +6,7 @@ import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { createMemoryS3, memoryS3Client } from '../aws/memory-s3.ts'
 
 const MIB = 1024 * 1024
-export const COPY_SETTINGS = { multipartThresholdBytes: 10 * MIB, minPartBytes: 5 * MIB }
+export const COPY_SETTINGS = { multipartThresholdBytes: 10 * MIB }
 
 /** The adapters of all ports of objects on an S3 in memory, and what is in it. */
 export function createMemoryObjects() {
@@ -30,5 +30,5 @@ export function createMemoryObjects() {
       return uploadId
     },
   }
-  return { objects, downloads: createDownloadSigner({ ...settings, lifetimeSeconds: 120 }) }
+  return { objects, downloads: createDownloadSigner(settings) }
 }

@@ -68,7 +68,6 @@ export async function startScriptedS3(script: Script = {}) {
     sandboxBucket: 'sandboxes',
     documentsBucket: 'documents',
     multipartThresholdBytes: 10 * MIB,
-    minPartBytes: 5 * MIB,
   })
   return {
     store,

@@ -47,17 +47,14 @@ export const THRESHOLDS = {
   alarmEmail: 'ops@example.com',
   alarmServerErrorPercent: '2',
   alarmLatencyMs: '4000',
-  alarmOldestDueMs: '300000',
   auditRoundHours: '48',
   throttleRatePerSecond: '70',
-  throttleBurst: '90',
 }
 const ON_STAND_INS = {
   sandboxBucket: 'local-sandboxes',
   documentsBucket: 'local-documents',
   maxFileBytes: '67108864',
   multipartThresholdBytes: '8388608',
-  minPartBytes: '5242880',
 }
 
 /** What is deployed by default; in production with keys of one's own; and next to what exists already. */

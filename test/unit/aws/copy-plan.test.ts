@@ -4,7 +4,7 @@ import { partRange, planParts } from '../../../lib/aws/s3/copy-plan.ts'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
-const SETTINGS = { multipartThresholdBytes: 64 * MIB, minPartBytes: 32 * MIB }
+const SETTINGS = { multipartThresholdBytes: 64 * MIB }
 
 describe('planParts', () => {
   it.each([0, 1, 64 * MIB])('copies %d bytes whole', (sizeBytes) => {
@@ -25,12 +25,12 @@ describe('planParts', () => {
   })
 
   it('copies whole what does not make two parts, unless only parts can carry it', () => {
-    const settings = { multipartThresholdBytes: 5 * MIB, minPartBytes: 5 * MIB }
+    const settings = { multipartThresholdBytes: 5 * MIB }
     expect(planParts(10 * MIB - 1, settings)).toBeUndefined()
     expect(planParts(10 * MIB, settings)).toEqual({ partBytes: 5 * MIB, partCount: 2 })
-    const largest = { multipartThresholdBytes: 5 * GIB, minPartBytes: GIB }
+    const largest = { multipartThresholdBytes: 5 * GIB }
     expect(planParts(5 * GIB, largest)).toBeUndefined()
-    expect(planParts(5 * GIB + 1, largest)).toEqual({ partBytes: GIB + 1, partCount: 5 })
+    expect(planParts(5 * GIB + 1, largest)).toEqual({ partBytes: 2.5 * GIB + 1, partCount: 2 })
   })
 
   it('refuses what S3 cannot hold: more than 10,000 parts of 5 GiB', () => {
@@ -45,7 +45,7 @@ describe('planParts', () => {
         const plan = planParts(sizeBytes, SETTINGS)
         if (!plan) throw new Error('above the threshold there is a plan')
         expect(plan.partCount).toBeLessThanOrEqual(10_000)
-        expect(plan.partBytes).toBeGreaterThanOrEqual(SETTINGS.minPartBytes)
+        expect(plan.partBytes).toBeGreaterThanOrEqual(32 * MIB)
         expect(plan.partBytes).toBeLessThanOrEqual(5 * GIB)
         const last = partRange(plan.partCount, plan.partBytes, sizeBytes)
         expect(last.lastByte).toBe(sizeBytes - 1)

@@ -19,7 +19,7 @@ const { signal } = new AbortController()
 
 /** Nobody looks where a call goes: tables and buckets need no names. */
 function adapters({ client } = clientOf()) {
-  const buckets = { sandboxBucket: '', documentsBucket: '', multipartThresholdBytes: 1000, minPartBytes: 1 }
+  const buckets = { sandboxBucket: '', documentsBucket: '', multipartThresholdBytes: 1000 }
   const config = { ...buckets, keyTemplates: { sandbox: '', document: '' }, defaultQuotaBytes: 1000 } as never
   const table = { client, tableName: '', now: () => 0 }
   return {

@@ -43,7 +43,6 @@ function startS3(copyPart: (number: number, signal: AbortSignal, underWay: numbe
     sandboxBucket: 's',
     documentsBucket: 'd',
     multipartThresholdBytes: 64 * MIB,
-    minPartBytes: 32 * MIB,
   }
   return { seen, copy: (signal = AbortSignal.timeout(60_000)) => copyObject(REQUEST, settings, signal) }
 }

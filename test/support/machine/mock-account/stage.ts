@@ -33,7 +33,7 @@ const REGION = 'eu-west-1'
 export const WEB_ACL = `arn:aws:wafv2:${REGION}:111122223333:regional/webacl/main/0aaaaaaa-1111-2222-3333-444444444444`
 export const KMS_KEY = `arn:aws:kms:${REGION}:${MOCK_ACCOUNT}:key/0aaaaaaa-1111-2222-3333-444444444444`
 /** Files of 8 MiB are copied in parts, too, and take moto less time than those of 64 MiB. */
-export const SMALL_PARTS = { multipartThresholdBytes: '8388608', minPartBytes: '5242880' }
+export const SMALL_PARTS = { multipartThresholdBytes: '8388608' }
 const FUNCTION = `${STACK}-promote-container-file`
 
 /** The rights each command is run with: what docs/policies has for it. An administrator does everything else. */
