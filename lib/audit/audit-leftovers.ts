@@ -42,8 +42,10 @@ export async function auditDueItem(listed: StoredItem, audit: WorkspaceAudit): P
   const { attemptId, state, dueAtMs = 0 } = listed
   const overdueMs = deps.now() - dueAtMs
   if (!isOverdue(dueAtMs, deps.now())) return
-  const item = state === 'stray' ? listed : await deps.documents.find(listed, signal)
-  if (item?.attemptId !== attemptId || item.state !== state) return
+  const item = await (state === 'stray'
+    ? deps.documents.findStray(listed, signal)
+    : deps.documents.find(listed, signal))
+  if (item?.attemptId !== attemptId || item.state !== state || !isOverdue(item.dueAtMs ?? 0, deps.now())) return
   const sizeBytes = 'sizeBytes' in item ? item.sizeBytes : undefined
   const finding = {
     workspaceId,

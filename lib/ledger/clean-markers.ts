@@ -1,10 +1,21 @@
-import { endDeletion } from './delete-document.ts'
 import type { LedgerDependencies } from './dependencies.ts'
+import { endDeletion } from './end-deletion.ts'
 import type { Release, Taking, WorkspaceLedger } from './ports/ledger.ts'
 
 /** Whether a process has left a marker: no live one is this old. */
 export function hasLeftovers({ takings, releases }: WorkspaceLedger, nowMs: number): boolean {
   return [...takings, ...releases].some(({ leaseEndsAtMs }) => leaseEndsAtMs <= nowMs)
+}
+
+/** Cleans a ledger in which a process has left markers. @param ledger as for {@link cleanMarkers} @returns whether it has */
+export async function cleanLeftovers(
+  ledger: WorkspaceLedger | undefined,
+  deps: LedgerDependencies,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (ledger === undefined || !hasLeftovers(ledger, deps.now())) return false
+  await cleanMarkers(ledger, deps, signal)
+  return true
 }
 
 /**
@@ -42,7 +53,7 @@ async function cleanRelease(
   const document = await deps.documents.find(release, signal)
   if (document?.state === 'deleting' && document.attemptId === release.attemptId) {
     const releasedBy = document.releasedBy ?? (await deps.documents.handOver(document, { releaseId, markedIn }, signal))
-    if (releasedBy === releaseId) return void (await endDeletion({ ...document, releasedBy }, deps, signal))
+    if (releasedBy === releaseId) return void (await endDeletion(document, async () => releaseId, deps, signal))
   }
   await deps.ledger.unmark({ ...release, releaseId }, signal)
 }

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import { newReleaseId, type ReleaseId } from '../ids.ts'
+import { cleanLeftovers } from './clean-markers.ts'
 import type { LedgerDependencies } from './dependencies.ts'
+import { endDeletion } from './end-deletion.ts'
 import type { DeletedDocument, Deletion, WorkspaceDocument } from './ports/documents.ts'
 import type { StorageUsage } from './ports/ledger.ts'
 
@@ -25,37 +27,8 @@ export async function deleteDocument(
   const dueAtMs = deps.now() + deps.leaseMs
   const item = found.state === 'ready' ? await deps.documents.delete(found, { ...when, dueAtMs }, signal) : found
   if (item?.attemptId !== found.attemptId || item.state === 'pending' || item.state === 'ready') return undefined
-  return item.state === 'gone' ? { document: item } : endDeletion(item, deps, signal)
-}
-
-/** Carries a deletion on from wherever it is. The bytes are given back although S3 may be away. */
-export async function endDeletion(
-  document: DeletedDocument,
-  deps: LedgerDependencies,
-  signal: AbortSignal,
-): Promise<{ document: DeletedDocument; usage?: StorageUsage | undefined }> {
-  // Whoever goes on cannot know whether the object was deleted: everybody deletes it.
-  const [released, discarded] = await Promise.allSettled([
-    release(document, deps, signal),
-    deps.objects.discard(document.objectKey, signal),
-  ])
-  if (released.status === 'rejected') throw released.reason
-  if (discarded.status === 'rejected') throw discarded.reason
-  const { releasedBy, usage } = released.value
-  if (releasedBy !== undefined) await deps.documents.bury(document, releasedBy, signal)
-  return { document, usage }
-}
-
-/** Gives the bytes back: only the release that they were handed over to does, and only once. */
-async function release(
-  document: DeletedDocument,
-  deps: LedgerDependencies,
-  signal: AbortSignal,
-): Promise<{ releasedBy?: ReleaseId | undefined; usage?: StorageUsage | undefined }> {
-  const releasedBy = document.releasedBy ?? (await markAndHandOver(document, deps, signal))
-  if (releasedBy === undefined) return {}
-  const { workspaceId, attemptId } = document
-  return { releasedBy, usage: await deps.ledger.giveBack({ workspaceId, attemptId, releaseId: releasedBy }, signal) }
+  if (item.state === 'gone') return { document: item }
+  return endDeletion(item, async () => item.releasedBy ?? markAndHandOver(item, deps, signal), deps, signal)
 }
 
 async function markAndHandOver(
@@ -82,7 +55,10 @@ async function mark(
     const releaseId = newReleaseId()
     try {
       const release = { ...bytes, releaseId, leaseEndsAtMs: deps.now() + deps.leaseMs }
-      const marked = await deps.ledger.mark(release, signal, RETRY_FOR_MS)
+      let marked = await deps.ledger.mark(release, signal, RETRY_FOR_MS)
+      // As for a taking: leftovers may take up the places.
+      if (marked === 'crowded' && (await cleanLeftovers(await deps.ledger.read(workspaceId, signal), deps, signal)))
+        marked = await deps.ledger.mark(release, signal, 0)
       if (marked === 'crowded') throw new ServiceError('too_many_deletions')
       return { releaseId, ...marked }
     } catch (error) {

@@ -1,4 +1,4 @@
-import { deleteDocument, endDeletion } from './delete-document.ts'
+import { deleteDocument } from './delete-document.ts'
 import type { LedgerDependencies } from './dependencies.ts'
 import { hasExpired } from './expiry.ts'
 import type { DocumentItem, Stray } from './ports/documents.ts'
@@ -30,7 +30,7 @@ export async function resolveDueItem(
       return deleted && deleted.usage !== undefined
     }
     case 'deleting':
-      return (await endDeletion(item, deps, signal)).usage !== undefined
+      return (await deleteDocument(item, {}, deps, signal))?.usage !== undefined
     case 'gone':
       return undefined
   }

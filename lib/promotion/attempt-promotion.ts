@@ -5,7 +5,7 @@ import { SNIFFED_BYTES, typeOfContent } from '../containers/type-of-content.ts'
 import { ServiceError } from '../errors.ts'
 import type { FilePath } from '../ids.ts'
 import { beginDocument } from '../ledger/begin-document.ts'
-import { cleanMarkers, hasLeftovers } from '../ledger/clean-markers.ts'
+import { cleanLeftovers } from '../ledger/clean-markers.ts'
 import { chooseExpiry, expiresAtOf } from '../ledger/expiry.ts'
 import type { Attempt, WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { WorkspaceLedger } from '../ledger/ports/ledger.ts'
@@ -205,7 +205,7 @@ async function endOrLeave(
   try {
     await telemetry.time('unmark', async () => {
       if (own) await deps.ledger.unmark(own, signal)
-      if (hasLeftovers(ledger, deps.now())) await cleanMarkers(ledger, deps, signal)
+      await cleanLeftovers(ledger, deps, signal)
     })
   } catch (error) {
     log.warn('markers not removed, left to others', { document_id: document.documentId, error })

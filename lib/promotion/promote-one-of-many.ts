@@ -58,7 +58,8 @@ export async function promoteOneOfMany(
     if (!hasTime()) return undefined
     const isNew = documentId && earlier.has(documentId) && earlier.get(documentId) === undefined
     // Of a run that finds the quota full, the others need no lookup.
-    if (isNew && seen.sizeBytes <= deps.maxFileBytes) await requireRoom(undefined, seen.sizeBytes, request, deps)
+    if (isNew && seen.sizeBytes <= deps.maxFileBytes)
+      await requireRoom({ ...location, documentId }, seen.sizeBytes, request, deps)
     const file = await (lookUp ?? findContainerFile(location, deps, signal))
     requirePromotable(file, location, request, deps)
     const promotion = await attemptPatiently(location, file, earlier, request, deps)

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
-import { cleanMarkers, hasLeftovers } from '../ledger/clean-markers.ts'
+import { cleanLeftovers } from '../ledger/clean-markers.ts'
 import type { StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { AttemptRequest, PromotionDependencies, PromotionTarget, Room } from './promotion.ts'
@@ -42,8 +42,7 @@ export function createRoom(
 
   async function clean(): Promise<WorkspaceLedger | undefined> {
     const ledger = await room.ledger()
-    if (!ledger || !hasLeftovers(ledger, deps.now())) return ledger
-    await cleanMarkers(ledger, deps, signal)
+    if (!(await cleanLeftovers(ledger, deps, signal))) return ledger
     reading = deps.ledger.read(workspaceId, signal)
     return reading
   }

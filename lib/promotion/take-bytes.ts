@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
+import { cleanLeftovers } from '../ledger/clean-markers.ts'
 import type { Taking, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { AttemptRequest, PromotionDependencies, Room } from './promotion.ts'
 
@@ -21,13 +22,16 @@ export function requireAdmission(workspaceId: WorkspaceId, deps: Pick<PromotionD
 export async function takeBytes(
   taking: Taking,
   { deadline, telemetry, room }: Pick<AttemptRequest, 'deadline' | 'telemetry' | 'room'>,
-  deps: Pick<PromotionDependencies, 'ledger' | 'admission'>,
+  deps: PromotionDependencies,
 ): Promise<WorkspaceLedger | ServiceError> {
   const { workspaceId, sizeBytes } = taking
   const patienceMs = await patience(room)
   // What has been copied is tried at least once.
   const retryForMs = deps.admission.decide(workspaceId) === 'retry' ? patienceMs : 0
-  const taken = await telemetry.time('take', () => deps.ledger.take(taking, deadline.signal, retryForMs))
+  const take = (forMs: number) => telemetry.time('take', () => deps.ledger.take(taking, deadline.signal, forMs))
+  let taken = await take(retryForMs)
+  // Too many leftovers take up places, and only writes to this ledger would clean them.
+  if (taken.outcome === 'crowded' && (await cleanLeftovers(taken.ledger, deps, deadline.signal))) taken = await take(0)
   deps.admission.count(workspaceId, taken.outcome !== 'crowded')
   if (taken.outcome === 'crowded') return tooMany(workspaceId, deps)
   room.see(taken.ledger)

@@ -47,28 +47,38 @@ export async function deleteWorkspace(
   const andStored = stored ? `, and ${stored.texts.join(', ')},` : ''
   await confirm(`Delete workspace ${workspaceId}${what}${andStored} in ${session.place}?`, yes, session)
 
-  for (const { tokenHash } of keys) await stores.apiKeys.remove(tokenHash, signal)
+  const removeKeys = async () => {
+    for await (const { tokenHash } of stores.apiKeys.list({ workspaceId }, signal))
+      await stores.apiKeys.remove(tokenHash, signal)
+  }
+  await removeKeys()
   if (erase) {
     // Also without keys: whoever repeats the command may have interrupted it here.
-    output.progress(`waiting ${LONGEST_LIFE_MS / 1000} s for requests that began before`)
-    await sleep(LONGEST_LIFE_MS, undefined, { signal })
+    output.progress(`waiting ${stores.leaseMs / 1000} s for what requests have sent that began before`)
+    await sleep(stores.leaseMs, undefined, { signal })
+    // Somebody may have made another.
+    await removeKeys()
   }
   await deleteDocuments(
     session,
     workspaceId,
     documents.map(({ documentId }) => documentId),
   )
-  const tombstones = await removeEmptied(workspaceId, stores, signal)
+  const left = await removeEmptied(workspaceId, stores, signal)
   const deleted = { workspaceId, keys: keys.length, documents: documents.length }
-  if (erase) return eraseStored({ ...deleted, tombstones }, stores, session)
+  if (erase) return eraseStored({ ...deleted, left }, stores, session)
   output.done(`Workspace ${workspaceId} is deleted, with ${contents}.`, { ...deleted, outcome: 'deleted' })
 }
 
 /**
  * Deletes the ledger of a workspace without keys and documents, once what dead processes left of them is gone.
- * @returns how many tombstones are left of it, which DynamoDB and the resolver remove
+ * @returns the tombstones and strays that are left of it, which DynamoDB and the resolver remove
  */
-export async function removeEmptied(workspaceId: WorkspaceId, stores: Stores, signal: AbortSignal): Promise<number> {
+export async function removeEmptied(
+  workspaceId: WorkspaceId,
+  stores: Stores,
+  signal: AbortSignal,
+): Promise<StoredItem[]> {
   for await (const item of stores.documents.list(workspaceId, signal)) await endLeftover(item, stores, signal)
   const ledger = await stores.ledger.read(workspaceId, signal)
   if (ledger) await cleanMarkers(ledger, stores, signal)
@@ -81,7 +91,7 @@ export async function removeEmptied(workspaceId: WorkspaceId, stores: Stores, si
     const why = 'something is still under way in it. Try again in a few minutes'
     throw new CommandError('workspace_busy', `Workspace ${workspaceId} was emptied but not deleted: ${why}.`)
   }
-  return left.length
+  return left
 }
 
 /** As the resolver does, but as soon as the process is certainly dead. A stray stays, while something may arrive. */

@@ -5,6 +5,7 @@ import {
   type ObjectVersion,
 } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
+import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.ts'
 import { CLOSING, send } from '../../../lib/aws/calls/send.ts'
 import { TOMBSTONE_SECONDS } from '../../../lib/aws/dynamodb/documents.ts'
 import { decodeKey } from '../../../lib/aws/s3/container-files.ts'
@@ -88,19 +89,26 @@ export async function sweepBuckets(deletes: boolean, workspaceId: WorkspaceId, s
 
 /** Erases the rest of a workspace that was deleted. @throws CommandError when something is there afterwards */
 export async function eraseStored(
-  { tombstones, ...deleted }: { workspaceId: WorkspaceId; keys: number; documents: number; tombstones: number },
+  { left: items, ...deleted }: { workspaceId: WorkspaceId; keys: number; documents: number; left: StoredItem[] },
   stores: Stores,
   session: Session,
 ): Promise<void> {
   const { workspaceId, keys, documents } = deleted
   const { refusals } = await sweepBuckets(true, workspaceId, stores, session)
   const left = await sweepBuckets(false, workspaceId, stores, session)
+  // The resolver ends these when they are due, and would then leave versions of what arrives until then.
+  const arriveByMs = Math.max(0, ...items.map((item) => (item.state === 'stray' ? item.dueAtMs : 0)))
   // A promotion makes it anew if its key was read before it was deleted.
   const isBack = (await stores.ledger.read(workspaceId, session.signal)) !== undefined
   if (left.all > 0 || isBack) {
     const there = [isBack ? 'a new workspace' : [], left.texts, refusals.slice(0, 1)].flat().join('; ')
     throw new CommandError('not_erased', `${workspaceId} is not erased. There is ${there}. Repeat the command.`)
   }
+  if (arriveByMs > 0) {
+    const late = `A copy that a killed promotion has begun may arrive until ${time(arriveByMs)}`
+    throw new CommandError('not_erased', `${workspaceId} is not erased. ${late}: repeat the command then.`)
+  }
+  const tombstones = items.length
   const tombstonesExpireAt = new Date(stores.now() + 1000 * TOMBSTONE_SECONDS)
   session.output.done(
     `Workspace ${workspaceId} is erased, with ${counted(keys, 'key')} and ${counted(documents, 'document')}. ` +

@@ -44,6 +44,19 @@ describe('the audit, of what is under way', () => {
       expect(ports.state()).toEqual(before)
     },
   )
+
+  it('takes nothing for a finding that was ended in time, however long ago it was listed', async () => {
+    const { ports } = await withLeftover(['stray', 'copy', 'take'])
+    const { documents } = ports.deps
+    const list: typeof documents.list = async function* (...args) {
+      const page = await Array.fromAsync(documents.list(...args))
+      ports.pass(LATE_COPY_MS)
+      await resolve('work', ports)
+      ports.pass(OVERDUE_MS)
+      yield* page
+    }
+    expect((await runAudit(ports, false, { documents: { ...documents, list } })).findings).toEqual([])
+  })
 })
 
 describe('the audit, of what nobody has gone on with', () => {

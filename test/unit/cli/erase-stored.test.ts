@@ -5,11 +5,15 @@ import { clientOf, refused } from '../../support/stores/client-of.ts'
 
 const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
-const DELETED = { workspaceId, keys: 0, documents: 0, tombstones: 2 }
+const STRAY = { state: 'stray', dueAtMs: Date.UTC(2030, 0, 2, 3, 4) }
+const TOMBSTONES = [{ state: 'gone' }, { state: 'gone' }]
 const EMPTY = {}
 
 /** @param pages what is listed: of the documents, then of the sandboxes, and both again */
-function prepare(pages: object[], { read = async () => undefined as unknown, deletes = () => ({}) as object } = {}) {
+function prepare(
+  pages: object[],
+  { read = async () => undefined as unknown, deletes = () => ({}) as object, left = TOMBSTONES as object[] } = {},
+) {
   const { client, sent } = clientOf({
     ListMultipartUploadsCommand: () => ({}),
     ListObjectVersionsCommand: () => pages.shift(),
@@ -26,7 +30,8 @@ function prepare(pages: object[], { read = async () => undefined as unknown, del
   const output = { done: vi.fn(), progress() {} }
   const session = { output, signal }
   const inputs = (name: string) => sent.filter((each) => each.name === `${name}Command`).map(({ input }) => input)
-  return { erasing: () => eraseStored(DELETED, stores as never, session as never), output, inputs }
+  const deleted = { workspaceId, keys: 0, documents: 0, left } as never
+  return { erasing: () => eraseStored(deleted, stores as never, session as never), output, inputs }
 }
 
 it('goes through all pages, deletes versions and delete markers of this workspace, and says what stays', async () => {
@@ -62,6 +67,12 @@ it.each<[string, object[], Parameters<typeof prepare>[1], string]>([
     '1 version of objects (3 bytes)',
   ],
   ['a promotion has made it again', [EMPTY, EMPTY, EMPTY, EMPTY], { read: async () => ({}) }, 'a new workspace'],
+  [
+    'a copy may still arrive',
+    [EMPTY, EMPTY, EMPTY, EMPTY],
+    { left: [STRAY] },
+    '2030-01-02T03:04:00Z: repeat the command',
+  ],
 ])('is not done when %s', async (_, pages, stores, there) => {
   const { erasing, output } = prepare(pages, stores)
   const message = expect.stringContaining(there)
