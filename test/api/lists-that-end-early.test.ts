@@ -2,11 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ContainerFiles } from '../../lib/containers/container-files.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import type { FilePath } from '../../lib/ids.ts'
-import { ANTHROPIC, bodyOf, OPENAI, UNLIMITED, useDocumentsApi } from '../support/api/documents-api.ts'
+import { ANTHROPIC, bodyOf, idsOf, OPENAI, UNLIMITED, useDocumentsApi } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { CONTAINER, CSV, createTestApi } from '../support/api/test-api.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 
+const files = useDocumentsApi()
 let api: ReturnType<typeof createTestApi>
 beforeEach(() => {
   api = createTestApi({ rateLimiter: UNLIMITED })
@@ -37,8 +38,17 @@ it('a list for which S3 takes longer than 4.5 s is what was found by then', asyn
   expect(response.body).toMatchObject({ has_more: true, last_id: expect.stringMatching(/^cursor_/) })
 })
 
+it('a list that passed over too many expired documents goes on behind them, though it shows none', async () => {
+  const [first, second] = [await files.record(2), await files.record(1)]
+  vi.spyOn(files.api.dependencies.listing, 'page').mockResolvedValueOnce({ items: [], hasMore: true, last: first })
+  const response = await files.list()
+  expect(response.body).toMatchObject({ data: [], first_id: null, last_id: first.documentId, has_more: true })
+  for (const query of [{ cursor: bodyOf(response).cursor }, { after: first.documentId }]) {
+    expect(idsOf(await files.list(query))).toEqual([second.documentId])
+  }
+})
+
 describe('a page of 1,000', () => {
-  const files = useDocumentsApi()
   /** A quotation mark takes four bytes of a function's answer, in which the body is a string. */
   const namesOf = (bytes: number) => Array.from({ length: 1000 }, (_, i) => `${'"'.repeat(bytes - 5)}/${1000 + i}`)
   const turnPages = async (list: (next: Record<string, string>) => Promise<AnyResponse>) => {

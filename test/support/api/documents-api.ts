@@ -1,9 +1,11 @@
 import { beforeEach } from 'vitest'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
+import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { storedObject } from '../aws/memory-s3.ts'
 import { NOW_MS } from '../ports.ts'
 import type { AnyResponse } from './openapi.ts'
+import { expectUntouched } from './promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from './test-api.ts'
 
 export const UNLIMITED = {
@@ -14,6 +16,9 @@ export const UNLIMITED = {
 export const OPENAI = { 'user-agent': 'OpenAI/JS 6.49.0' }
 export const ANTHROPIC = { 'anthropic-version': '2026-10-21' }
 export const OPENROUTER = { 'user-agent': 'speakeasy-sdk/typescript 1.3.19 2.0 1.0 @openrouter/sdk' }
+
+/** When a document expires that was promoted for so long when a test began: on a whole second, as that is not. */
+export const endAfter = (seconds: number) => new Date((Math.floor(NOW_MS / 1000) + seconds) * 1000)
 
 const { signal } = new AbortController()
 
@@ -58,6 +63,13 @@ export function useDocumentsApi() {
     return document
   }
 
+  /** All that there are, as the resolver does. */
+  async function deleteExpired(): Promise<void> {
+    for (const each of api.stored.documents())
+      await deleteDocument(each, { ifExpiredByMs: api.clock.nowMs }, api.dependencies, signal)
+    expectUntouched(api)
+  }
+
   const withId =
     (name: 'retrieve_document' | 'delete_document' | 'download_document') =>
     (id: string, headers = {}) =>
@@ -67,6 +79,10 @@ export function useDocumentsApi() {
       return api
     },
     record,
+    deleteExpired,
+    setClock: (ms: number) => {
+      api.clock.nowMs = ms
+    },
     show: withId('retrieve_document'),
     remove: withId('delete_document'),
     download: withId('download_document'),

@@ -75,10 +75,16 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     return invoke(handlers[functionOf(operation).name], { event, operation, context: lambdaContext(remainingMs) })
   }
 
+  const promoteAll = (
+    body: object | string,
+    { containerId = CONTAINER, ...request }: Parameters<typeof call>[1] & { containerId?: string } = {},
+  ) => call('promote_container_files', { parameters: { container_id: containerId }, body, ...request })
+
   return {
     clock: ports.clock,
     promote,
     call,
+    promoteAll,
     token,
     managementToken,
     putFile,

@@ -1,0 +1,154 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { formatFileId } from '../../lib/ids.ts'
+import { UNLIMITED } from '../support/api/documents-api.ts'
+import { expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
+import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { contentOf } from '../support/aws/memory-s3.ts'
+import { skipWaits } from '../support/virtual-waits.ts'
+
+const time = skipWaits()
+const OTHER = Buffer.from('a,b\n1,3\n')
+const LARGER = Buffer.from('a,b\n1,2\n3,4\n')
+
+let api: ReturnType<typeof createTestApi>
+beforeEach(() => {
+  api = createTestApi({ rateLimiter: UNLIMITED })
+})
+const gone = () => api.objects.sandbox.delete(`sandboxes/ws_1/${CONTAINER}/${PATH}`)
+const wait = (seconds: number, more = {}) => api.promote({ headers: { Prefer: `wait=${seconds}`, ...more } })
+const promotedBytes = () => [...api.objects.documents.values()].map((object) => contentOf(object).toString())
+const waited = () => time.pausesMs.reduce((sum, ms) => sum + ms, 0)
+/** Puts the file there once so much has been waited for. */
+const putAfter = (ms: number, bytes: Buffer) => {
+  time.beforePause = () => {
+    if (waited() <= ms && ms <= waited() + 900) api.putFile(PATH, bytes, 'text/csv')
+  }
+}
+
+describe('POST …/promote with Prefer: wait', () => {
+  it.each([0, 300, 10_000, 19_000])('finds a file that comes after %i ms within a second', async (ms) => {
+    gone()
+    putAfter(ms, CSV)
+    const lookUp = vi.spyOn(api.objects, 'findContainerFile')
+    const { status, headers } = await wait(20)
+    expect([status, headers['preference-applied']]).toEqual([200, 'wait=20'])
+    expect(waited() - ms).toBeLessThanOrEqual(1000)
+    if (ms === 10_000) expect(lookUp.mock.calls.length).toBeLessThanOrEqual(14)
+  })
+
+  it('tells in PromotionTime what the service took, and in the log what the caller let it wait', async () => {
+    gone()
+    putAfter(3000, CSV)
+    const { copy } = api.objects
+    api.objects.copy = (...args) => {
+      api.clock.nowMs += waited() + 250
+      return copy(...args)
+    }
+    expect((await wait(20)).status).toBe(200)
+    expect(api.published[0]?.PromotionTime).toBeLessThanOrEqual(250)
+    expect(Object.keys(api.published[0] ?? {})).not.toContain('undefined')
+    expect(api.logged[0]).toMatchObject({ duration_ms: waited() + 250, steps_ms: { wait: expect.any(Number) } })
+  })
+
+  it('waits 20 seconds at most, and says so, whoever asks for more; not at all where none or 0 is asked for', async () => {
+    expect((await api.promote({})).headers).not.toHaveProperty('preference-applied')
+    expect((await wait(0)).headers).not.toHaveProperty('preference-applied')
+    gone()
+    api.putFile('other.txt', CSV)
+    const { headers, body } = await wait(60)
+    expect(headers['preference-applied']).toBe('wait=20')
+    expect(JSON.stringify(body)).toMatch(/no file at this path\. The request waited 20 seconds for it\./)
+    expect(JSON.stringify((await wait(0)).body)).not.toContain('waited')
+  })
+
+  it('waits until a file that is overwritten is the one that is meant', async () => {
+    const parameters = { container_id: CONTAINER, file_id: formatFileId(PATH) }
+    const { headers } = await api.call('retrieve_container_file', { parameters })
+    api.putFile(PATH, OTHER, 'text/csv')
+    putAfter(3000, CSV)
+    expect((await wait(20, { 'If-Match': `"x", ${headers.etag}` })).status).toBe(200)
+    putAfter(waited() + 2000, LARGER)
+    expect((await wait(20, { 'File-Bytes': String(LARGER.length) })).status).toBe(200)
+    expect(promotedBytes()).toEqual([CSV.toString(), LARGER.toString()])
+  })
+
+  it('gives up when the time is over, having looked at the file alone until then, and written nothing', async () => {
+    gone()
+    api.putFile('other.txt', CSV)
+    const { objects, ledger } = api
+    const calls = [vi.spyOn(objects, 'findContainerFile'), vi.spyOn(objects, 'hasContainer'), vi.spyOn(ledger, 'take')]
+    const missing = await wait(3)
+    expect(refusalOf(missing)).toEqual([404, 'container_file_not_found'])
+    expect(missing.headers['preference-applied']).toBe('wait=3')
+    expect(time.pausesMs.slice(0, 3)).toEqual([500, 700, 900])
+    expect(waited()).toBeGreaterThan(2100)
+    expect(waited()).toBeLessThanOrEqual(3000)
+    expect(calls.map(({ mock }) => mock.calls.length)).toEqual([5, 1, 0])
+    api.putFile(PATH, OTHER, 'text/csv')
+    expect(refusalOf(await wait(3, { 'If-Match': '"x"' }))).toEqual([400, 'container_file_differs'])
+    expectUntouched(api)
+  })
+
+  it('looks again for a file that becomes another one while it is copied, which is 503 without it', async () => {
+    const { copy } = api.objects
+    const copies = vi.spyOn(api.objects, 'copy')
+    for (const [seconds, outcome] of [
+      [0, 503],
+      [20, 200],
+    ] as const) {
+      api.putFile(PATH, CSV, 'text/csv')
+      copies.mockImplementationOnce((...args) => {
+        api.putFile(PATH, LARGER, 'text/csv')
+        return copy(...args)
+      })
+      const response = await wait(seconds)
+      expect(response.status).toBe(outcome)
+      if (seconds === 0) expect(refusalOf(response)).toEqual([503, 'container_file_changed'])
+    }
+    expect(promotedBytes()).toEqual([LARGER.toString()])
+  })
+
+  it.each([
+    [10_000, 2100, 2500],
+    [7000, 0, 0],
+  ])('waits for less where %i ms are left, as the request needs time to promote', async (remainingMs, least, most) => {
+    gone()
+    expect((await api.promote({ headers: { Prefer: 'wait=20' }, remainingMs })).status).toBe(404)
+    expect(waited()).toBeGreaterThanOrEqual(least)
+    expect(waited()).toBeLessThanOrEqual(most)
+    if (most === 0) expect(time.pausesMs).toEqual([])
+  })
+
+  it('waits for no file that may not be promoted, and not for room', async () => {
+    const put = (bytes: number, type?: string) => api.putFile(PATH, Buffer.alloc(bytes), type)
+    put(501)
+    expect(refusalOf(await wait(20))).toEqual([413, 'file_too_large'])
+    put(0, 'application/x-directory')
+    expect(refusalOf(await wait(20))).toEqual([404, 'container_file_not_regular'])
+    put(450, 'text/csv')
+    expect([(await wait(20)).status, (await wait(20)).status]).toEqual([200, 200])
+    expect(refusalOf(await wait(20))).toEqual([403, 'storage_quota_exceeded'])
+    expect([time.pausesMs, api.objects.documents.size]).toEqual([[], 2])
+  })
+
+  it('is 429 where as many requests of the key wait already as may, and says when to come back', async () => {
+    api = createTestApi({ rateLimiter: { ...UNLIMITED, beginWait: async () => ({ retryAfterMs: 19_100 }) } })
+    gone()
+    const { status, headers, body } = await wait(20)
+    const metadata = { reason: 'rate_limited', detail: expect.stringContaining('Prefer: wait') }
+    expect([status, headers['retry-after'], body]).toMatchObject([429, '20', { error: { metadata } }])
+    expect(time.pausesMs).toEqual([])
+  })
+
+  it('passes the rate limit before it looks again', async () => {
+    const { promise, resolve: pass } = Promise.withResolvers<object>()
+    api = createTestApi({ rateLimiter: { ...UNLIMITED, take: () => promise as Promise<never> } })
+    gone()
+    const waiting = wait(20)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(time.pausesMs).toEqual([])
+    putAfter(100, CSV)
+    pass({ isAllowed: true, remaining: 1, resetMs: 0, retryAfterMs: 0 })
+    expect((await waiting).status).toBe(200)
+  })
+})

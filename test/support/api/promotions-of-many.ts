@@ -1,0 +1,35 @@
+import { setImmediate } from 'node:timers/promises'
+import { formatFileId } from '../../../lib/ids.ts'
+import { replaceWaits } from '../virtual-waits.ts'
+import { UNLIMITED } from './documents-api.ts'
+import type { AnyResponse } from './openapi.ts'
+import { CSV, createTestApi } from './test-api.ts'
+
+interface Item {
+  path: string
+  file_id: string
+  outcome: string
+  document?: { id: string; expires_at?: string }
+  error?: { code: number; metadata: { reason: string; detail: string } }
+}
+export const listOf = ({ body }: AnyResponse) => body as { data: Item[]; has_more: boolean; next: string | null }
+/** Each path with its outcome or, if it was refused, the reason. */
+export const outcomesOf = (response: AnyResponse) =>
+  listOf(response).data.map(({ path, outcome, error }) => [path, error?.metadata.reason ?? outcome] as const)
+export const all = (outcome: string, paths: readonly string[]) => paths.map((path) => [path, outcome])
+/** What a list says that ends behind the last of these. */
+export const cutBehind = (paths: readonly string[]) => ({ has_more: true, next: formatFileId(String(paths.at(-1))) })
+
+export const manyPaths = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, number) => `many/${String(from + number).padStart(3, '0')}.csv`)
+
+/** In the test file that calls this, nothing waits. @returns makes an API with container files, beside those of all tests */
+export function usePromotionsOfMany() {
+  // Whoever waits gives the answers of the S3 in memory, which are streams, a turn.
+  replaceWaits((_ms, value) => setImmediate(value))
+  return (paths: readonly string[] = [], change: Parameters<typeof createTestApi>[0] = {}) => {
+    const api = createTestApi({ rateLimiter: { ...UNLIMITED }, ...change })
+    for (const path of paths) api.putFile(path, CSV, 'text/csv')
+    return api
+  }
+}
