@@ -6,8 +6,11 @@ export const SERVICE = `\${self:provider.environment.SERVICE_NAME}`
 export const COLUMNS = 24
 const HOUR_SECONDS = 3600
 
+/** Of those that CloudWatch knows. */
+type Stat = 'Sum' | 'Maximum' | 'Average' | 'SampleCount' | 'p50' | 'p99'
+
 interface Options {
-  stat: string
+  stat: Stat
   label?: string
   yAxis?: 'right'
 }
@@ -18,20 +21,20 @@ export interface Chart {
   /** Of 24 columns; 8 by default. */
   width?: number
   stacked?: true
-  period?: number
+  period?: typeof HOUR_SECONDS
   /** In addition to the metrics that METRIC_TABLE puts here. */
   lines?: Line[]
 }
 
-const gateway = (metric: string, stat: string, label?: string): Line => [
+const gateway = (metric: string, stat: Stat, label?: string): Line => [
   ...['AWS/ApiGateway', metric, 'ApiName', `\${self:provider.apiName}`, 'Stage', `\${sls:stage}`],
   { stat, ...(label && { label }) },
 ]
-const lambda = (metric: string, functionName: string, stat: string, label: string): Line => [
+const lambda = (metric: string, functionName: string, stat: Stat, label: string): Line => [
   ...['AWS/Lambda', metric, 'FunctionName', functionName],
   { stat, label },
 ]
-const ofEachApiFunction = (metric: string, stat: string, toLabel: (name: string) => string) =>
+const ofEachApiFunction = (metric: string, stat: Stat, toLabel: (name: string) => string) =>
   API_FUNCTIONS.map(({ name }) => lambda(metric, `\${self:service}-\${sls:stage}-${name}`, stat, toLabel(name)))
 const tables = (metric: string): Line[] =>
   ['workspaces', 'documents', 'rate limits'].map((label) => {
@@ -39,7 +42,7 @@ const tables = (metric: string): Line[] =>
     return ['AWS/DynamoDB', metric, 'TableName', `\${self:provider.environment.${variable}}`, { stat: 'Sum', label }]
   })
 /** A line for each value of a second dimension. */
-function by(dimension: string, metric: MetricName, stat: string, period?: number): Line {
+function by(dimension: string, metric: MetricName, stat: Stat, period?: number): Line {
   const search = `{${NAMESPACE},service,${dimension}} MetricName="${metric}" service="${SERVICE}"`
   const rest = period === undefined ? '' : `, ${period}`
   return [{ id: dimension, expression: `SEARCH('${search}', '${stat}'${rest})` }]

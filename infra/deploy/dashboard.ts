@@ -4,7 +4,7 @@ import { METRIC_TABLE } from './metric-table.ts'
 /** The metrics of ours in a chart, unless it shows them by a second dimension. */
 function ownLines(title: string, { lines = [] }: Chart): Line[] {
   if (lines.some((line) => line.length === 1)) return []
-  return Object.entries(METRIC_TABLE).flatMap(([name, { chart, stat = 'Sum', label, axis }]): Line[] =>
+  return Object.entries(METRIC_TABLE).flatMap(([name, { chart, stat = 'Sum' as const, label, axis }]): Line[] =>
     chart === title
       ? [[NAMESPACE, name, 'service', SERVICE, { stat, ...(axis && { yAxis: axis }), ...(label && { label }) }]]
       : [],

@@ -5,7 +5,6 @@ import { FINDING_KINDS } from '../../lib/audit/findings.ts'
 import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { METRICS } from '../../lib/metrics.ts'
 import { OPENAPI } from '../support/api/openapi.ts'
-import { OPERATIONS } from '../support/api/operations.ts'
 import { OPERATIONS_OF_PAGE } from './openapi-operations.ts'
 import { expectDocumentedNames, ROOT, read, tableRows } from './pages.ts'
 
@@ -52,12 +51,6 @@ describe('every name has its line', () => {
       documented: OPERATIONS_OF_PAGE.map(({ method, path }) => `${method} /v1${path}`),
       expected: routes,
       line: (route) => `${route}, below paths`,
-    })
-    const tested = Object.values(OPERATIONS).map(({ method, path }) => `${method} /v1${path}`)
-    expectDocumentedNames('test/support/api/operations.ts', {
-      documented: [...tested, 'post /v1/containers/{container_id}/files/{file_id}/promote'],
-      expected: routes,
-      line: (route) => route,
     })
   })
 })

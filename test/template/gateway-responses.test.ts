@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createGatewayAnswers } from '../../infra/local/gateway/gateway-answers.ts'
 import { REASONS } from '../../lib/errors.ts'
-import { DOCUMENTED_REASONS, expectDocumented } from '../support/api/openapi.ts'
+import { expectDocumented } from '../support/api/openapi.ts'
 import { headersOf, operationsOf, pathOf } from '../support/template/packaged-gateway.ts'
 import { type Packaged, packagedService, type Resource } from '../support/template/packages.ts'
 
@@ -155,26 +155,5 @@ describe('gateway responses', () => {
 
   it('has no gateway response that API Gateway does not know', () => {
     expect(responses()).toHaveLength(TYPES.length)
-  })
-
-  it('has no reason that docs/openapi.yaml lacks, nor has the code', () => {
-    const reasons = responses().map(
-      ({ Properties }) => JSON.parse(Properties.ResponseTemplates['application/json']).error.metadata.reason,
-    )
-    const all = [...Object.keys(REASONS), ...reasons, 'method_not_allowed']
-    expect(new Set(DOCUMENTED_REASONS)).toEqual(new Set(all))
-    expect(DOCUMENTED_REASONS, 'a reason has one form').toHaveLength(new Set(all).size)
-  })
-
-  it('names the operations to who looks for one that is not there', () => {
-    const lists = responses().flatMap(({ Properties }) => {
-      const { reason, detail } = JSON.parse(Properties.ResponseTemplates['application/json']).error.metadata
-      return reason === 'route_not_found' ? [detail] : []
-    })
-    expect(lists).toHaveLength(5)
-    for (const detail of lists) {
-      expect(detail).toContain('POST /v1/containers/{container_id}/files/{file_id}/promote')
-      expect(detail).not.toContain('{operations}')
-    }
   })
 })
