@@ -132,9 +132,11 @@ describe('POST …/promote with Prefer: wait', () => {
   })
 
   it('is 429 where as many requests of the key wait already as may, and says when to come back', async () => {
-    api = createTestApi({ rateLimiter: { ...UNLIMITED, beginWait: async () => ({ retryAfterMs: 19_100 }) } })
+    const beginWait = vi.fn(async (_keyId: string, _longestMs: number) => ({ retryAfterMs: 19_100 }))
+    api = createTestApi({ rateLimiter: { ...UNLIMITED, beginWait } })
     gone()
     const { status, headers, body } = await wait(20)
+    expect(beginWait.mock.calls[0]?.[1]).toBe(20_000)
     const metadata = { reason: 'rate_limited', detail: expect.stringContaining('Prefer: wait') }
     expect([status, headers['retry-after'], body]).toMatchObject([429, '20', { error: { metadata } }])
     expect(time.pausesMs).toEqual([])
