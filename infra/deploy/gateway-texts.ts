@@ -5,8 +5,8 @@ import { HEADERS_OF_PROMOTION } from '../../lib/http/operations.ts'
 
 /** Headers that callers send; the vendors' libraries identify themselves in x-stainless-…. */
 const REQUEST_HEADERS = [
-  ...HEADERS_OF_PROMOTION,
   'Authorization, Content-Type, File-Shape, Anthropic-Version, Anthropic-Beta, Anthropic-Workspace-Id',
+  ...HEADERS_OF_PROMOTION,
   'Anthropic-Dangerous-Direct-Browser-Access, OpenAI-Organization, OpenAI-Project, OpenAI-Beta',
   'X-Stainless-Arch, X-Stainless-Lang, X-Stainless-OS, X-Stainless-Package-Version, X-Stainless-Retry-Count',
   'X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Timeout, X-Stainless-Helper-Method',
