@@ -1,5 +1,6 @@
-import { DOCUMENTED_MESSAGES, REASONS, type Reason, type ReasonRow } from '../../lib/errors.ts'
+import { DOCUMENTED_MESSAGES, REASONS, type ReasonRow } from '../../lib/errors.ts'
 import { OPERATIONS } from '../../lib/http/operations.ts'
+import { logicalIdOf } from './functions.ts'
 
 /** For those who look for one that is not there. */
 const ROUTES = Object.values(OPERATIONS)
@@ -31,10 +32,12 @@ export const GATEWAY_REASONS = {
   },
 } as const satisfies Record<string, ReasonRow>
 
-type GatewayReason = keyof typeof GATEWAY_REASONS
+/** All that an answer can give. */
+export const ALL_REASONS = { ...REASONS, ...GATEWAY_REASONS }
+type AnyReason = keyof typeof ALL_REASONS
 
 /** By type, the reason of each answer that the gateway makes itself, and what it says in other words than the API. */
-const ANSWERS: Readonly<Record<string, [reason: Reason | GatewayReason, own?: Partial<ReasonRow>]>> = {
+const ANSWERS: Readonly<Record<string, [reason: AnyReason, own?: Partial<ReasonRow>]>> = {
   ACCESS_DENIED: [
     'permission_denied',
     { message: 'Access denied', detail: 'The request was refused by the access rules of the API.' },
@@ -79,7 +82,7 @@ export interface GatewayResponse {
 
 /** Every answer that the gateway makes itself, with the error body of docs/openapi.yaml. */
 export const GATEWAY_RESPONSES: readonly GatewayResponse[] = Object.entries(ANSWERS).map(([type, [reason, own]]) => {
-  const { status, retryAfterSeconds } = rowOf(reason)
+  const { status, retryAfterSeconds }: ReasonRow = ALL_REASONS[reason]
   const headers = {
     'cache-control': "'no-store'",
     'x-request-id': 'context.extendedRequestId',
@@ -97,8 +100,8 @@ export const GATEWAY_RESPONSES: readonly GatewayResponse[] = Object.entries(ANSW
 })
 
 /** The body of an answer that the gateway makes, a mapping template. @param own replaces the reason's sentences */
-export function gatewayBody(reason: Reason | GatewayReason, own: Partial<ReasonRow> = {}): string {
-  const { status, message, detail } = { ...rowOf(reason), ...own }
+export function gatewayBody(reason: AnyReason, own: Partial<ReasonRow> = {}): string {
+  const { status, message, detail }: ReasonRow = { ...ALL_REASONS[reason], ...own }
   return JSON.stringify({
     error: { code: status, message: message ?? DOCUMENTED_MESSAGES[status], metadata: { reason, detail } },
     service_metadata: { request_id: '$context.extendedRequestId' },
@@ -106,20 +109,12 @@ export function gatewayBody(reason: Reason | GatewayReason, own: Partial<ReasonR
   })
 }
 
-function rowOf(reason: Reason | GatewayReason): ReasonRow {
-  return { ...REASONS, ...GATEWAY_REASONS }[reason]
-}
-
 /** An element of serverless.yml's `resources`. */
 export function gatewayResponses() {
   const RestApiId = { Ref: 'ApiGatewayRestApi' }
   const resources = GATEWAY_RESPONSES.map((response) => [
-    `${logicalIdOf(response.ResponseType)}Response`,
+    `${logicalIdOf(response.ResponseType.toLowerCase().replaceAll('_', '-'))}Response`,
     { Type: 'AWS::ApiGateway::GatewayResponse', Properties: { RestApiId, ...response } },
   ])
   return { Resources: Object.fromEntries(resources) }
 }
-
-/** `AccessDenied` of `ACCESS_DENIED`. */
-const logicalIdOf = (type: string) =>
-  type.toLowerCase().replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())

@@ -17,8 +17,11 @@ const outcome = (meaning: string): Row => ({ meaning, chart: 'Outcomes' })
 const bytes = (meaning: string): Row => ({ meaning, chart: 'Bytes promoted and deleted' })
 const limit = (meaning: string): Row => ({ meaning, chart: 'Quota nearly full and rate limiter unavailable' })
 const due = (meaning: string): Row => ({ meaning, chart: 'Leftovers of dead processes, and expired documents' })
-const round = (meaning: string): Row => ({ meaning, chart: 'Rounds of the audit' })
-const oldest = { stat: 'Maximum', axis: 'right' } as const
+const oldest = (meaning: string, label: string): Row => ({ ...due(meaning), stat: 'Maximum', label, axis: 'right' })
+const round = (meaning: string, label: string, more: Partial<Row> = {}): Row => ({
+  ...{ meaning, label, chart: 'Rounds of the audit' },
+  ...more,
+})
 
 /**
  * All metrics of lib/metrics.ts: the dashboard's charts and the table of docs/runbook.md follow from it
@@ -50,35 +53,14 @@ export const METRIC_TABLE: Readonly<Record<MetricName, Row>> = {
   },
   LeftoversResolved: due('Leftovers gone on with'),
   LeftoversFailed: due('Leftovers that failed'),
-  OldestLeftover: {
-    ...due('How long the oldest one left was due'),
-    ...oldest,
-    label: 'oldest (ms)',
-  },
+  OldestLeftover: oldest('How long the oldest one left was due', 'oldest (ms)'),
   ExpiriesFailed: due('Deletions that failed'),
-  OldestExpiry: {
-    ...due('How long ago the oldest one left expired'),
-    ...oldest,
-    label: 'oldest expired (ms)',
-  },
+  OldestExpiry: oldest('How long ago the oldest one left expired', 'oldest expired (ms)'),
   AuditFindings: { meaning: 'Findings (by `kind`)', chart: 'Audit findings by kind' },
-  AuditReads: {
-    ...round('DynamoDB read units, and requests to S3'),
-    label: 'read units',
-    axis: 'right',
-  },
-  AuditProgress: {
-    ...round('Progress of a shard, in percent, estimated'),
-    stat: 'Average',
-    label: 'progress (%)',
-  },
-  AuditRoundAge: {
-    ...round('Age of the round, in percent of `auditRoundHours`'),
+  AuditReads: round('DynamoDB read units, and requests to S3', 'read units', { axis: 'right' }),
+  AuditProgress: round('Progress of a shard, in percent, estimated', 'progress (%)', { stat: 'Average' }),
+  AuditRoundAge: round('Age of the round, in percent of `auditRoundHours`', 'age (% of auditRoundHours)', {
     stat: 'Maximum',
-    label: 'age (% of auditRoundHours)',
-  },
-  AuditRoundsCompleted: {
-    ...round('[Complete rounds](#audit-incomplete)'),
-    label: 'rounds completed',
-  },
+  }),
+  AuditRoundsCompleted: round('[Complete rounds](#audit-incomplete)', 'rounds completed'),
 }

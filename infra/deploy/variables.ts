@@ -39,9 +39,10 @@ export const values = () => mapSettings((_, name) => `\${param:${name}}`)
 /** `provider.environment`. */
 export async function environment({ resolveVariable }: Framework): Promise<Record<string, string>> {
   const tables = Object.keys(SETTINGS).filter((name) => name.endsWith('Table'))
-  const existing = await Promise.all(tables.map((name) => resolveVariable(`param:${name}`)))
+  const named = async (name: string) => [name, await resolveVariable(`param:${name}`)] as const
+  const existing = new Map(await Promise.all(tables.map(named)))
   return environmentOf(`\${self:service}-\${sls:stage}`, (name) => {
-    if (name.endsWith('Table')) return String(existing[tables.indexOf(name)] ?? '')
+    if (name.endsWith('Table')) return String(existing.get(name) ?? '')
     // A bucket has a name even if none was given.
     return name.endsWith('Bucket') ? `\${self:custom.${name}Name}` : `\${param:${name}}`
   })

@@ -39,13 +39,14 @@ const LEFTOVERS = { pending: 'promotion', stray: 'undo', deleting: 'deletion' } 
 export async function auditDueItem(listed: StoredItem, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
   if (listed.state === 'ready' || listed.state === 'gone') return
-  const { attemptId, state, dueAtMs = 0 } = listed
-  const overdueMs = deps.now() - dueAtMs
-  if (!isOverdue(dueAtMs, deps.now())) return
+  const { attemptId, state } = listed
+  if (!isOverdue(listed.dueAtMs ?? 0, deps.now())) return
   const item = await (state === 'stray'
     ? deps.documents.findStray(listed, signal)
     : deps.documents.find(listed, signal))
-  if (item?.attemptId !== attemptId || item.state !== state || !isOverdue(item.dueAtMs ?? 0, deps.now())) return
+  if (item?.attemptId !== attemptId || item.state !== state) return
+  const { dueAtMs = 0 } = item
+  if (!isOverdue(dueAtMs, deps.now())) return
   const sizeBytes = 'sizeBytes' in item ? item.sizeBytes : undefined
   const finding = {
     workspaceId,
@@ -53,7 +54,7 @@ export async function auditDueItem(listed: StoredItem, audit: WorkspaceAudit): P
     attemptId,
     leftover: LEFTOVERS[state],
     sizeBytes,
-    overdueMs,
+    overdueMs: deps.now() - dueAtMs,
   } as const
   await reportFinding(finding, audit, () => tryTo(() => resolveDueItem(item, deps.now(), deps, signal), audit))
 }

@@ -18,6 +18,20 @@ export async function cleanLeftovers(
   return true
 }
 
+/** Cleans a crowded ledger. If that fails, it is as crowded as it was. @returns whether another try may find a place */
+export async function freePlaces(
+  ledger: WorkspaceLedger | undefined | Promise<WorkspaceLedger | undefined>,
+  deps: LedgerDependencies,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    return await cleanLeftovers(await ledger, deps, signal)
+  } catch (error) {
+    deps.log.warn('markers not removed, left to others', { error })
+    return false
+  }
+}
+
 /**
  * Ends what the markers of a ledger stand for, by what their documents say. Harmless at any moment, also beside the
  * processes whose markers they are: age only saves reads.

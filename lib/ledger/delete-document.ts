@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import { newReleaseId, type ReleaseId } from '../ids.ts'
-import { cleanLeftovers } from './clean-markers.ts'
+import { freePlaces } from './clean-markers.ts'
 import type { LedgerDependencies } from './dependencies.ts'
 import { endDeletion } from './end-deletion.ts'
 import type { DeletedDocument, Deletion, WorkspaceDocument } from './ports/documents.ts'
@@ -56,8 +56,8 @@ async function mark(
     try {
       const release = { ...bytes, releaseId, leaseEndsAtMs: deps.now() + deps.leaseMs }
       let marked = await deps.ledger.mark(release, signal, RETRY_FOR_MS)
-      // As for a taking: leftovers may take up the places.
-      if (marked === 'crowded' && (await cleanLeftovers(await deps.ledger.read(workspaceId, signal), deps, signal)))
+      // Leftovers may take up all places, as those of takings.
+      if (marked === 'crowded' && (await freePlaces(deps.ledger.read(workspaceId, signal), deps, signal)))
         marked = await deps.ledger.mark(release, signal, 0)
       if (marked === 'crowded') throw new ServiceError('too_many_deletions')
       return { releaseId, ...marked }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
-import { cleanLeftovers } from '../ledger/clean-markers.ts'
+import { freePlaces } from '../ledger/clean-markers.ts'
 import type { Taking, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { AttemptRequest, PromotionDependencies, Room } from './promotion.ts'
 
@@ -30,8 +30,8 @@ export async function takeBytes(
   const retryForMs = deps.admission.decide(workspaceId) === 'retry' ? patienceMs : 0
   const take = (forMs: number) => telemetry.time('take', () => deps.ledger.take(taking, deadline.signal, forMs))
   let taken = await take(retryForMs)
-  // Too many leftovers take up places, and only writes to this ledger would clean them.
-  if (taken.outcome === 'crowded' && (await cleanLeftovers(taken.ledger, deps, deadline.signal))) taken = await take(0)
+  // Leftovers may take up all places, and who is refused for them is the only one who comes by.
+  if (taken.outcome === 'crowded' && (await freePlaces(taken.ledger, deps, deadline.signal))) taken = await take(0)
   deps.admission.count(workspaceId, taken.outcome !== 'crowded')
   if (taken.outcome === 'crowded') return tooMany(workspaceId, deps)
   room.see(taken.ledger)

@@ -5,6 +5,10 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
+import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../lib/auth/api-token.ts'
+import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
 import { jsonLines } from '../support/machine/admin.ts'
 import { useAdministration } from '../support/machine/use-administration.ts'
 import type { AwsCall } from '../support/protocol/fault-proxy.ts'
@@ -65,6 +69,10 @@ it('workspaces delete --erase leaves nothing of a workspace, nor touches one who
     waits.push([ms, (await promote(own)).status])
     const late = { Bucket: documentsBucket, Key: 'documents/ws_a/file_2/a', Body: 'late' }
     await service().s3.send(new PutObjectCommand(late))
+    const { productDynamoDb: client, config } = service()
+    const grant = { workspaceId: 'ws_a' as WorkspaceId, kind: 'management', permissions: [], userId: 'user' } as const
+    const key = newApiKeyRecord(newToken(), { ...grant, expiresAtMs: undefined }, Date.now())
+    await createApiKeyAdministration({ client, tableName: config.keysTable }).add(key, new AbortController().signal)
   }
   const { code, stderr, ...erased } = await admin(...ERASE)
   whileWaiting = async () => {}
@@ -79,6 +87,8 @@ it('workspaces delete --erase leaves nothing of a workspace, nor touches one who
   ])
   expect(await stored()).toEqual(before.filter((key) => key.includes('/ws_ab/')))
   expect((await promote(other)).status).toBe(200)
+  // Nor is the key left that somebody has made meanwhile.
+  expect(jsonLines(await admin('keys', 'list', '--workspace', 'ws_a', '--json'))).toEqual([])
 
   expect(await service().audit('ws_a' as never, false)).toEqual([])
   expect(await admin('audit', '--workspace', 'ws_a')).toMatchObject({ code: 1, stdout: '' })

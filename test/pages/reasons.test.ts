@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
-import { GATEWAY_REASONS } from '../../infra/deploy/gateway-responses.ts'
+import { ALL_REASONS } from '../../infra/deploy/gateway-responses.ts'
 import { REASONS, type Reason } from '../../lib/errors.ts'
 import { DOCUMENTED_REASONS, expectDocumented, OPENAPI } from '../support/api/openapi.ts'
 import { writeIntoErrors, writeIntoOpenapi } from '../support/api/write-reasons.ts'
@@ -13,9 +13,8 @@ interface ErrorBody {
 }
 
 const NO_HEADERS = { 'x-request-id': 'x', 'request-id': 'x', 'cache-control': 'no-store', 'retry-after': '1' }
-const ALL_REASONS: Readonly<Record<string, { status: number }>> = { ...REASONS, ...GATEWAY_REASONS }
 const ALL = Object.keys(ALL_REASONS)
-const statusOf = (reason: string) => ALL_REASONS[reason]?.status
+const statusOf = (reason: string) => ALL_REASONS[reason as keyof typeof ALL_REASONS]?.status
 
 describe('lib/errors.ts', () => {
   it('says of whatever a look at the file may answer that a faster twin may have caused it', () => {

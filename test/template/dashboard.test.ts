@@ -25,6 +25,15 @@ describe('the dashboard', () => {
     for (const { x, width } of widgets) expect(x + width).toBeLessThanOrEqual(24)
   })
 
+  it('has lines in each chart, and no expression longer than CloudWatch takes', () => {
+    for (const { properties } of widgets) expect((properties.metrics ?? properties.alarms).length).toBeGreaterThan(0)
+    const expressions = [...text.matchAll(/"expression":("(?:[^"\\\\]|\\\\.)*")/g)].map(([, json]) =>
+      JSON.parse(`${json}`),
+    )
+    expect(expressions.length).toBeGreaterThan(3)
+    for (const expression of expressions) expect(expression.length).toBeLessThanOrEqual(1024)
+  })
+
   it('shows every metric that the service emits, of this stage', () => {
     const shown = [...text.matchAll(/"ContainerFilePromotion","(\w+)","service","(.*?)"/g)]
     const searched = [...text.matchAll(/MetricName=\\"(\w+)\\" service=\\"(.*?)\\"/g)]

@@ -24,7 +24,8 @@ export async function deleteWorkspace(
 ): Promise<void> {
   const { output, signal } = session
   const stores = await session.stores()
-  const keys = await Array.fromAsync(stores.apiKeys.list({ workspaceId }, signal))
+  const listKeys = () => Array.fromAsync(stores.apiKeys.list({ workspaceId }, signal))
+  const keys = await listKeys()
   const items = await Array.fromAsync(stores.documents.list(workspaceId, signal))
   const documents = items.filter(isDocument)
   // Whoever may not list versions is told so before anything is gone.
@@ -47,17 +48,13 @@ export async function deleteWorkspace(
   const andStored = stored ? `, and ${stored.texts.join(', ')},` : ''
   await confirm(`Delete workspace ${workspaceId}${what}${andStored} in ${session.place}?`, yes, session)
 
-  const removeKeys = async () => {
-    for await (const { tokenHash } of stores.apiKeys.list({ workspaceId }, signal))
-      await stores.apiKeys.remove(tokenHash, signal)
-  }
-  await removeKeys()
+  for (const { tokenHash } of keys) await stores.apiKeys.remove(tokenHash, signal)
   if (erase) {
     // Also without keys: whoever repeats the command may have interrupted it here.
-    output.progress(`waiting ${stores.leaseMs / 1000} s for what requests have sent that began before`)
+    output.progress(`waiting ${stores.leaseMs / 1000} s for what earlier requests have sent`)
     await sleep(stores.leaseMs, undefined, { signal })
-    // Somebody may have made another.
-    await removeKeys()
+    // Somebody may have made another meanwhile.
+    for (const { tokenHash } of await listKeys()) await stores.apiKeys.remove(tokenHash, signal)
   }
   await deleteDocuments(
     session,

@@ -96,7 +96,7 @@ export async function eraseStored(
   const { workspaceId, keys, documents } = deleted
   const { refusals } = await sweepBuckets(true, workspaceId, stores, session)
   const left = await sweepBuckets(false, workspaceId, stores, session)
-  // The resolver ends these when they are due, and would then leave versions of what arrives until then.
+  // What arrives until then, the resolver would only make a former version in a versioned bucket.
   const arriveByMs = Math.max(0, ...items.map((item) => (item.state === 'stray' ? item.dueAtMs : 0)))
   // A promotion makes it anew if its key was read before it was deleted.
   const isBack = (await stores.ledger.read(workspaceId, session.signal)) !== undefined

@@ -1,4 +1,4 @@
-export const NAMESPACE = 'ContainerFilePromotion'
+export { NAMESPACE } from '../../../infra/deploy/dashboard-charts.ts'
 
 /** The CloudFormation properties of an alarm. */
 // biome-ignore lint/suspicious/noExplicitAny: CloudFormation's properties have no one type

@@ -29,6 +29,8 @@ describe('a ledger in which leftovers take up all places', () => {
     }
     expect(await take()).toMatchObject({ reason: 'too_many_promotions' })
     ports.pass(MANY_MINUTES)
+    vi.spyOn(ports.deps.documents, 'find').mockRejectedValueOnce(new ServiceError('service_unavailable'))
+    expect(await take(), 'when they cannot be cleaned').toMatchObject({ reason: 'too_many_promotions' })
     expect(await take()).toMatchObject({ takings: [{ sizeBytes: 1 }], usedBytes: TAKINGS + 1 })
   })
 
