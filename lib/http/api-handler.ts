@@ -40,19 +40,22 @@ export interface Operation {
   handle(request: ApiRequest): Promise<APIGatewayProxyResult>
 }
 
-/** Serves operations that need the same permission. */
+/** Serves operations, each for callers with its permission. */
 export function createApiHandler(operations: Partial<Record<OperationName, Operation>>, deps: ApiDependencies) {
   const entries = Object.entries(operations) as [OperationName, Operation][]
-  const served = new Map(entries.map(([name, operation]) => [resourceOf(name), { ...operation, name }]))
-  const [permission, ...others] = new Set(entries.map(([name]) => OPERATIONS[name].permission))
-  if (permission === undefined || others.length > 0) throw new Error('one function serves one permission')
+  const served = new Map(
+    entries.map(([name, operation]) => {
+      const { permission } = OPERATIONS[name]
+      return [resourceOf(name), { ...operation, name, permission }]
+    }),
+  )
 
   const handle = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
     const { state } = event
     const { caller, rateLimit } = state
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
     const operation = served.get(event.resource)
-    if (operation === undefined) throw new Error(`no operation is served at ${event.resource}`)
+    if (operation === undefined) throw new Error('the handler was reached without an operation')
     requireOwnWorkspace(event, caller)
     const answerShape = chooseShape(event)
     const body = requireKnownNames(event, operation.name)
@@ -71,6 +74,6 @@ export function createApiHandler(operations: Partial<Record<OperationName, Opera
     .use(answerErrors())
     .use(authenticateCaller(deps))
     .use(limitRate(deps))
-    .use(authorizeCaller(permission))
+    .use(authorizeCaller((resource) => served.get(resource)?.permission))
     .handler(handle)
 }

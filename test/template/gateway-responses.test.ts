@@ -149,6 +149,7 @@ describe('gateway responses', () => {
     const headers = headersOf(ResponseParameters)
     expect(headers['x-request-id']).toBe('context.extendedRequestId')
     expectDocumented({ status, headers, body })
+    expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined)
     const { reason } = body.error.metadata as { reason: keyof typeof REASONS }
     if (REASONS[reason]) expect(REASONS[reason].status).toBe(status)
   })

@@ -23,10 +23,13 @@ export function authenticateCaller(deps: { apiKeys: ApiKeyStore; now(): number }
   return { before }
 }
 
-export function authorizeCaller(permission: Permission): ApiMiddleware {
+/** @param permissionOf the operation at a resource of the gateway */
+export function authorizeCaller(permissionOf: (resource: string) => Permission | undefined): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event }) => {
     const { caller } = event.state
+    const permission = permissionOf(event.resource)
     if (caller === undefined) throw new Error('authorization needs an authenticated caller')
+    if (permission === undefined) throw new Error(`no operation is served at ${event.resource}`)
     requirePermission(caller, permission)
   }
   return { before }

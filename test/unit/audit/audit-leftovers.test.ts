@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Attempt } from '../../../lib/ledger/ports/documents.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import {
   ALL_STEPS,
@@ -6,15 +7,18 @@ import {
   LATE_COPY_MS,
   LEASE_MS,
   ONE_DOCUMENT,
+  type Ports,
   type Step,
   WORKSPACE,
 } from '../../support/ports.ts'
+import { strayOf } from '../../support/stores/ledger-values.ts'
 import { resolve } from '../../support/unit/resolver-runs.ts'
 import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
 
 /** Until then a leftover is the resolver's. */
 const OVERDUE_MS = 600_000
 const RECORDED = ALL_STEPS.slice(0, 4)
+const { signal } = new AbortController()
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -45,13 +49,19 @@ describe('the audit, of what is under way', () => {
     },
   )
 
-  it('takes nothing for a finding that was ended in time, however long ago it was listed', async () => {
-    const { ports } = await withLeftover(['stray', 'copy', 'take'])
+  it.each<[string, (ports: Ports, one: Attempt) => Promise<unknown>]>([
+    ['ended in time', (ports) => resolve('work', ports)],
+    [
+      'made due later',
+      ({ documents, clock }, one) => documents.putStray(strayOf(one, clock.nowMs + OVERDUE_MS), signal),
+    ],
+  ])('takes nothing for a finding that was %s, however long ago it was listed', async (_, meanwhile) => {
+    const { ports, one } = await withLeftover(['stray', 'copy', 'take'])
     const { documents } = ports.deps
     const list: typeof documents.list = async function* (...args) {
       const page = await Array.fromAsync(documents.list(...args))
       ports.pass(LATE_COPY_MS)
-      await resolve('work', ports)
+      await meanwhile(ports, one)
       ports.pass(OVERDUE_MS)
       yield* page
     }
