@@ -2,7 +2,6 @@ import type { Context } from 'aws-lambda'
 import { type AuditTask, performAuditTask, type RoundDependencies, type TaskOptions } from '../lib/audit/audit-round.ts'
 import { type Finding, findingId } from '../lib/audit/findings.ts'
 import { createReadPace, paceReads } from '../lib/aws/dynamodb/read-pace.ts'
-import { countItemsRoughly } from '../lib/aws/dynamodb/table-size.ts'
 import { createDeadline } from '../lib/deadline.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { wireMaintenance } from './wiring/wire-maintenance.ts'
@@ -20,8 +19,6 @@ const deps: RoundDependencies = {
   metrics,
   totalShards: shards,
   roundMs: roundHours * 60 * 60 * 1000,
-  countWorkspaces: (signal) =>
-    countItemsRoughly({ client: clients.dynamoDb, tableName: config.workspacesTable }, signal),
   spentUnits: () => pace.spentUnits,
 }
 

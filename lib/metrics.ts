@@ -33,8 +33,6 @@ export const METRICS = {
   AuditFindings: 'Count',
   /** Read units: DynamoDB's, and one for each request to S3. */
   AuditReads: 'Count',
-  /** How far a shard of the audit's round has come. */
-  AuditProgress: 'Percent',
   /** Time since the round began, as a share of the time allowed. */
   AuditRoundAge: 'Percent',
   AuditRoundsCompleted: 'Count',

@@ -58,7 +58,6 @@ export const METRIC_TABLE: Readonly<Record<MetricName, Row>> = {
   OldestExpiry: oldest('How long ago the oldest one left expired', 'oldest expired (ms)'),
   AuditFindings: { meaning: 'Findings (by `kind`)', chart: 'Audit findings by kind' },
   AuditReads: round('DynamoDB read units, and requests to S3', 'read units', { axis: 'right' }),
-  AuditProgress: round('Progress of a shard, in percent, estimated', 'progress (%)', { stat: 'Average' }),
   AuditRoundAge: round('Age of the round, in percent of `auditRoundHours`', 'age (% of auditRoundHours)', {
     stat: 'Maximum',
   }),

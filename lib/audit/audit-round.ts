@@ -46,8 +46,6 @@ export interface RoundDependencies extends AuditDependencies {
   totalShards: number
   /** The setting `auditRoundHours`. */
   roundMs: number
-  /** A rough count, for telling how far a round has come. */
-  countWorkspaces(signal: AbortSignal): Promise<number>
   /** Read units that this process has spent so far. */
   spentUnits(): number
 }
@@ -68,7 +66,7 @@ export async function performAuditTask(
 ): Promise<AuditRound | AuditShard | RoundReport> {
   switch (event.task) {
     case 'begin':
-      return beginRound(event, deps, signal)
+      return beginRound(event, deps)
     case 'slice':
     case 'skip':
       return performSlice(event, options, deps, signal)
@@ -80,11 +78,7 @@ export async function performAuditTask(
 }
 
 /** If several rounds run, the one that began first goes on. */
-async function beginRound(
-  { roundId, startedAt, running }: BeginTask,
-  { totalShards, countWorkspaces, log }: RoundDependencies,
-  signal: AbortSignal,
-): Promise<AuditRound> {
+function beginRound({ roundId, startedAt, running }: BeginTask, { totalShards, log }: RoundDependencies): AuditRound {
   const orderOf = (startedAtIso: string, name: string) => `${new Date(startedAtIso).toISOString()} ${name}`
   const own = orderOf(running.find(({ Name }) => Name === roundId)?.StartDate ?? startedAt, roundId)
   const earlier = running.find(({ Name, StartDate }) => orderOf(StartDate, Name) < own)
@@ -93,9 +87,8 @@ async function beginRound(
     log.warn('audit round refused: an earlier one is still running', { round_id: roundId, running: earlier.Name })
     return { ...round, isRefused: true, shards: [] }
   }
-  const expectedWorkspaces = await countWorkspaces(signal)
-  log.info('round of the audit begun', { round_id: roundId, shards: totalShards, workspaces: expectedWorkspaces })
-  return { ...round, isRefused: false, shards: newShards({ ...round, expectedWorkspaces }) }
+  log.info('round of the audit begun', { round_id: roundId, shards: totalShards })
+  return { ...round, isRefused: false, shards: newShards(round) }
 }
 
 async function performSlice(
@@ -121,19 +114,11 @@ async function performSlice(
   for (const [kind, count] of found) deps.metrics.publish({ AuditFindings: count }, { kind })
   deps.metrics.publish({
     AuditReads: deps.spentUnits() - unitsBefore,
-    AuditProgress: progressOf(shardAfter),
     AuditRoundAge: (100 * (deps.now() - shardAfter.startedAtMs)) / deps.roundMs,
   })
   const { roundId, shard, phase, counters } = shardAfter
   deps.log.info('slice of the audit done', { round_id: roundId, shard, phase, ...counters })
   return shardAfter
-}
-
-/** In percent. The ledgers are nearly all of the work; the phases after them are quick. */
-function progressOf({ phase, isComplete, counters, expectedWorkspaces, totalShards }: AuditShard): number {
-  if (isComplete) return 100
-  const expected = Math.max(1, expectedWorkspaces / totalShards)
-  return phase === 'ledgers' ? Math.min(99, (100 * counters.workspaces) / expected) : 99
 }
 
 function endRound({ roundId, startedAtMs, totalShards, shards }: AuditRound, deps: RoundDependencies): RoundReport {

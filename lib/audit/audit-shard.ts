@@ -18,8 +18,6 @@ export interface AuditShard {
   startedAtMs: number
   shard: number
   totalShards: number
-  /** A rough count over all shards, for telling how far the round has come. */
-  expectedWorkspaces: number
   phase: AuditPhase
   /** This phase is done up to here: a workspace id or, for uploads, an object key. */
   after?: string
@@ -31,9 +29,7 @@ export interface AuditShard {
   isComplete: boolean
 }
 
-export function newShards(
-  round: Pick<AuditShard, 'roundId' | 'startedAtMs' | 'totalShards' | 'expectedWorkspaces'>,
-): AuditShard[] {
+export function newShards(round: Pick<AuditShard, 'roundId' | 'startedAtMs' | 'totalShards'>): AuditShard[] {
   const begun = { ...round, phase: AUDIT_PHASES[0], counters: NOTHING_AUDITED, isComplete: false }
   return Array.from({ length: round.totalShards }, (_, shard) => ({ ...begun, shard }))
 }

@@ -15,7 +15,7 @@ export async function audit(
   const { workspaceId } = options
   const counters = { ...NOTHING_AUDITED }
   if (workspaceId === undefined) {
-    const round = { roundId: 'audit', startedAtMs: deps.now(), totalShards: 1, expectedWorkspaces: 0 }
+    const round = { roundId: 'audit', startedAtMs: deps.now(), totalShards: 1 }
     for (const begun of newShards(round)) {
       for await (const shard of auditShard(begun, options, deps, signal)) Object.assign(counters, shard.counters)
     }

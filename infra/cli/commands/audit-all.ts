@@ -4,11 +4,8 @@ import { type AuditShard, newShards, sumOf } from '../../../lib/audit/audit-shar
 import { auditShard, skipWorkspace } from '../../../lib/audit/audit-slice.ts'
 import type { AuditCounters } from '../../../lib/audit/findings.ts'
 import { createReadPace, paceReads } from '../../../lib/aws/dynamodb/read-pace.ts'
-import { countItemsRoughly } from '../../../lib/aws/dynamodb/table-size.ts'
 import { ServiceError } from '../../../lib/errors.ts'
-import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
-import { progressBar } from '../terminal/status-line.ts'
 
 const SHARDS_AT_ONCE = 8
 /** A workspace is skipped after this many failures in a row. */
@@ -21,27 +18,20 @@ export async function auditAll(
 ): Promise<AuditCounters> {
   const deps = await stores()
   paceReads(deps, createReadPace({ unitsPerSecond: deps.config.audit.readsPerSecond }))
-  const shards = await beginShards(deps, signal)
+  const shards = newShards({ roundId: 'command', startedAtMs: deps.now(), totalShards: deps.config.audit.shards })
   const failed = new AbortController()
   const stopped = AbortSignal.any([signal, failed.signal])
   const audit = async (begun: AuditShard) => {
     for await (const shard of auditPastFailures(begun, options, deps, stopped)) {
       shards[shard.shard] = shard
-      output.progress(describeProgress(shards))
+      output.progress(`audited ${sumOf(shards).workspaces.toLocaleString('en')} workspaces`)
     }
   }
-  output.progress(describeProgress(shards))
   // A failure stops the other shards, too.
   const stop = (error: unknown) => failed.abort(error)
   await pMap(shards, (shard) => audit(shard).catch(stop), { concurrency: SHARDS_AT_ONCE })
   stopped.throwIfAborted()
   return sumOf(shards)
-}
-
-async function beginShards({ config, dynamoDb, now }: Stores, signal: AbortSignal): Promise<AuditShard[]> {
-  const expectedWorkspaces = await countItemsRoughly({ client: dynamoDb, tableName: config.workspacesTable }, signal)
-  const totalShards = config.audit.shards
-  return newShards({ roundId: 'command', startedAtMs: now(), totalShards, expectedWorkspaces })
 }
 
 /** Continues a shard to its end, past workspaces that keep failing. @yields how far it has come */
@@ -72,8 +62,4 @@ async function* auditPastFailures(
 function isOfStores(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return error instanceof ServiceError || '$metadata' in error || error.name === 'CredentialsProviderError'
-}
-
-function describeProgress(shards: AuditShard[]): string {
-  return `audited ${progressBar(sumOf(shards).workspaces, shards[0]?.expectedWorkspaces ?? 0)} workspaces`
 }

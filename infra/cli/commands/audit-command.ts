@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { AuditOptions } from '../../../lib/audit/audit-context.ts'
-import { auditKeys, explainKeyFinding } from '../../../lib/audit/audit-keys.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { ExitCode, Run, Session } from '../session.ts'
@@ -17,7 +16,7 @@ interface AuditCommandOptions {
 
 export function addAuditCommand(command: Command, run: Run): void {
   command
-    .description('compare counts, documents and objects of every workspace, and check keys, while the service runs')
+    .description('compare counts, documents and objects of every workspace, while the service runs')
     .option('--repair', 'repair what is safe to repair', false)
     .option('--delete-lost-documents', 'with --repair: also delete documents whose object is gone', false)
     .option('--sha256', 'also ask S3 for the SHA-256 of each object, one request for each', false)
@@ -42,20 +41,10 @@ async function auditAndTell(session: Session, options: AuditCommandOptions): Pro
     workspace === undefined
       ? await (await import('./audit-all.ts')).auditAll(auditOptions, session)
       : await audit({ ...auditOptions, workspaceId: workspace }, connected, signal)
-  output.progress('auditing the API keys')
-  const keyReport = await auditKeys(
-    {
-      workspaceId: workspace,
-      onFinding: (finding) => output.print(`${finding.workspaceId}: ${explainKeyFinding(finding)}`, { ...finding }),
-    },
-    connected,
-    signal,
-  )
-  report.findings += keyReport.findings
   // Nobody knows whether what was not audited is right.
   signal.throwIfAborted()
-  const isNothing = report.documents + report.findings + keyReport.keys === 0
-  if (workspace !== undefined && isNothing) await requireWorkspace(workspace, connected, signal)
+  if (workspace !== undefined && report.documents + report.findings === 0)
+    await requireWorkspace(workspace, connected, signal)
   const left = report.findings - report.repaired
   const hint = repair ? '' : ' "audit --repair" repairs what it can.'
   output.print(

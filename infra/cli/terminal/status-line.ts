@@ -28,12 +28,8 @@ export function createStatusLine(stream: TextOutput) {
   }
 }
 
-/** `[#####---------------] 12,345 of about 50,000`; without the bar when the total is unknown. */
-export function progressBar(
-  done: number,
-  expected: number,
-  show: (count: number) => string = (count) => count.toLocaleString('en'),
-): string {
+/** `[#####---------------] 12 MiB of about 50 MiB`; without the bar when the total is unknown. */
+export function progressBar(done: number, expected: number, show: (count: number) => string): string {
   if (expected <= 0) return show(done)
   const filled = Math.floor(Math.min(1, done / expected) * BAR_CELLS)
   const bar = '#'.repeat(filled).padEnd(BAR_CELLS, '-')

@@ -34,7 +34,6 @@ export async function auditRound(world: World, { memoryMib, sliceMs }: RoundOpti
       metrics: { publish() {} },
       totalShards: shards,
       roundMs: roundHours * 3_600_000,
-      countWorkspaces: async () => population.workspaces,
       spentUnits: () => pace.spentUnits,
     }
     const endAtMs = performance.now() + sliceMs

@@ -36,13 +36,12 @@ export async function planted() {
 }
 
 /** What rounds need besides the ports; what they publish goes into the list. */
-export function roundDependencies({ deps, stored }: Ports, totalShards: number, published: Published[] = []) {
+export function roundDependencies({ deps }: Ports, totalShards: number, published: Published[] = []) {
   return {
     ...deps,
     metrics: { publish: (values, detail) => void published.push({ ...values, ...detail }) },
     totalShards,
     roundMs: 24 * HOUR_MS,
-    countWorkspaces: async () => stored.ledgers().length,
     spentUnits: () => 0,
   } satisfies RoundDependencies
 }

@@ -8,7 +8,7 @@ import { createPorts } from '../../support/ports.ts'
 import { workspace, workspacesOf } from '../../support/unit/audit-rounds.ts'
 
 const { signal } = new AbortController()
-const ROUND = { roundId: 'one', startedAtMs: 0, totalShards: 1, expectedWorkspaces: 2 }
+const ROUND = { roundId: 'one', startedAtMs: 0, totalShards: 1 }
 const [BEGUN] = newShards(ROUND) as [AuditShard]
 const OPTIONS = { repair: false, deleteLostDocuments: false, onFinding() {}, isTimeUp: () => false }
 
