@@ -154,6 +154,11 @@ export function documentIdOfAttempt(attemptId: AttemptId): DocumentId {
   return (DOCUMENT_ID_PREFIX + attemptId) as DocumentId
 }
 
+/** The id after its prefix: {@link documentIdOfAttempt} makes a document id of it again. */
+export function withoutPrefix(documentId: DocumentId): string {
+  return documentId.slice(DOCUMENT_ID_PREFIX.length)
+}
+
 /** 128 bits of the text's SHA-256. These ids have no order. */
 export function documentIdFromHash(text: string): DocumentId {
   return (DOCUMENT_ID_PREFIX + bs58.encode(createHash('sha256').update(text).digest().subarray(0, 16))) as DocumentId

@@ -1,22 +1,22 @@
 import type { AttemptId, ReleaseId } from '../ids.ts'
-import type { WorkspaceLedger } from '../ledger/ports/ledger.ts'
+import type { Counts, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import { isOverdue } from './audit-leftovers.ts'
 import type { NotAddedUpReason } from './findings.ts'
 import type { StoredItem } from './ports/document-maintenance.ts'
 
 /**
- * The bytes of a workspace's items of Documents, as far as they were read: plain JSON, which goes from slice to slice. Items may be
- * read for hours while the workspace changes: each tells whether the ledger counted its bytes at the cut.
+ * What a workspace's items of Documents come to, as far as they were read: plain JSON, which goes from slice to slice. Items may be
+ * read for hours while the workspace changes: each tells whether the ledger counted it at the cut.
  */
 export interface UsageSum {
   /** One read of the ledger, before any item. */
   cut: LedgerCut
   cutAtMs: number
-  /** Of items that the ledger counted at the cut, beside those of its own takings. */
-  bytesAtCut: number
-  /** Of documents that came after the cut, less those given back after it. */
-  bytesSince: number
+  /** What the ledger counted at the cut: its own takings, and the items that say so. */
+  atCut: Counts
+  /** What it has counted since, less what was given back since. */
+  since: Counts
   /** The latest version of the ledger that an item mentions. */
   newestVersion: number
   /** Attempts that died with their bytes, as their markers tell, and of which no item was seen. */
@@ -27,11 +27,9 @@ export interface UsageSum {
   isUnreadable?: true
 }
 
-interface LedgerCut {
+interface LedgerCut extends Counts {
   /** Missing: there was no ledger. */
   version?: number
-  usedBytes: number
-  takenBytes: number
   takings: AttemptId[]
   releases: ReleaseId[]
 }
@@ -39,18 +37,28 @@ interface LedgerCut {
 /** Less than the day for which tombstones live, by DynamoDB's clock. */
 const MAX_CUT_AGE_MS = 20 * 60 * 60 * 1000
 
+const NOTHING: Counts = { usedBytes: 0, documents: 0 }
+const countsOf = ({ sizeBytes }: { sizeBytes: number }): Counts => ({ usedBytes: sizeBytes, documents: 1 })
+const plus = (sum: Counts, { usedBytes, documents }: Counts): Counts => ({
+  usedBytes: sum.usedBytes + usedBytes,
+  documents: sum.documents + documents,
+})
+const minus = (sum: Counts, { usedBytes, documents }: Counts): Counts =>
+  plus(sum, { usedBytes: -usedBytes, documents: -documents })
+
 /** Begins to add up a workspace: {@link itemAdder} then takes each item once, and {@link auditSum} compares. */
 export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): UsageSum {
-  const { version, usedBytes = 0, takings = [], releases = [] } = ledger ?? {}
+  const { version, usedBytes = 0, documents = 0, takings = [], releases = [] } = ledger ?? {}
   const cut: LedgerCut = {
     ...(version !== undefined && { version }),
     usedBytes,
-    takenBytes: takings.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    documents,
     takings: takings.map(({ attemptId }) => attemptId),
     releases: releases.map(({ releaseId }) => releaseId),
   }
   const orphans = takings.filter((each) => isOverdue(each.leaseEndsAtMs, cutAtMs)).map(({ attemptId }) => attemptId)
-  return { cut, cutAtMs, bytesAtCut: 0, bytesSince: 0, newestVersion: 0, orphans, seen: { attemptIds: [] } }
+  const atCut = takings.reduce((sum, taking) => plus(sum, countsOf(taking)), NOTHING)
+  return { cut, cutAtMs, atCut, since: NOTHING, newestVersion: 0, orphans, seen: { attemptIds: [] } }
 }
 
 /** @returns adds an item to a sum with this cut; items come in the order of their keys */
@@ -62,7 +70,7 @@ export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: StoredItem) 
     const isOrphan = orphans.includes(item.attemptId)
     const sum = isOrphan ? { ...before, orphans: orphans.filter((each) => each !== item.attemptId) } : before
     if (item.state === 'pending' || item.state === 'stray') return sum
-    const { documentId, attemptId, sizeBytes, countedFrom } = item
+    const { documentId, attemptId, countedFrom } = item
     const { releasedBy, markedIn = 0 } = item.state === 'ready' ? {} : item
     // A tombstone that another document took the place of stands beside it, and may have been seen in that place.
     const attemptIds = sum.seen.documentId === documentId ? sum.seen.attemptIds : []
@@ -75,17 +83,18 @@ export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: StoredItem) 
     if (taken.has(attemptId)) return next
     // A release that was in the ledger at the cut had not given the bytes back by then.
     if (releasedBy !== undefined && markedIn <= version && !underWay.has(releasedBy)) return next
-    const wentSince = releasedBy !== undefined && markedIn > version ? sizeBytes : 0
-    if (countedFrom <= version)
-      return { ...next, bytesAtCut: next.bytesAtCut + sizeBytes, bytesSince: next.bytesSince - wentSince }
-    return { ...next, bytesSince: next.bytesSince + sizeBytes - wentSince }
+    const own = countsOf(item)
+    const since = releasedBy !== undefined && markedIn > version ? minus(next.since, own) : next.since
+    return countedFrom <= version
+      ? { ...next, atCut: plus(next.atCut, own), since }
+      : { ...next, since: plus(since, own) }
   }
 }
 
 /** Compares the sum of all items with what the ledger counted at the cut. */
 export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
-  const { version, usedBytes, takenBytes } = sum.cut
+  const { version, usedBytes, documents } = sum.cut
   if (sum.isUnreadable) return reportNotAddedUp('unreadable', audit)
   const lastVersion = (await deps.ledger.read(workspaceId, signal))?.version
   const isUnchanged = version === lastVersion
@@ -93,11 +102,12 @@ export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<vo
   if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_CUT_AGE_MS) return reportNotAddedUp('too_slow', audit)
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
   // If the ledger has not changed, nothing came after the cut: items that say otherwise predate its restore.
-  const expectedBytes = takenBytes + sum.bytesAtCut + (isUnchanged ? sum.bytesSince : 0)
-  if (usedBytes === expectedBytes) return
+  const expected = isUnchanged ? plus(sum.atCut, sum.since) : sum.atCut
+  if (usedBytes === expected.usedBytes && documents === expected.documents) return
   const at = version !== undefined && lastVersion !== undefined && { at: { version, lastVersion } }
-  const drift = { usedBytes, expectedBytes, ...at }
-  await reportFinding({ workspaceId, kind: 'drift', usedBytes, expectedBytes }, audit, () =>
+  const drift = { counted: { usedBytes, documents }, expected, ...at }
+  const facts = { usedBytes, expectedBytes: expected.usedBytes, documents, expectedDocuments: expected.documents }
+  await reportFinding({ workspaceId, kind: 'drift', ...facts }, audit, () =>
     deps.workspaces.correct(workspaceId, drift, signal),
   )
 }

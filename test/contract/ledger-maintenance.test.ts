@@ -44,14 +44,15 @@ it.each(TABLES)('%s tells its workspaces in shares, disjoint and complete; each 
 describe('correct', () => {
   const correct = (expectedBytes: number, version?: number, { usedBytes = 100, last = version ?? 0 } = {}) => {
     const at = version !== undefined && { at: { version, lastVersion: last } }
-    return on.ledger.correct(on.workspaceId, { usedBytes, expectedBytes, ...at }, signal)
+    const drift = { counted: { usedBytes, documents: 1 }, expected: { usedBytes: expectedBytes, documents: 3 } }
+    return on.ledger.correct(on.workspaceId, { ...drift, ...at }, signal)
   }
 
   it('changes the used bytes by the drift, once, and nothing else', async () => {
     await taken()
     const before = await ledgerNow()
     for (let times = 0; times < 2; times++) expect(await correct(40, before.version)).toBe(true)
-    expect(await ledgerNow()).toEqual({ ...before, usedBytes: 40, version: before.version + 1 })
+    expect(await ledgerNow()).toEqual({ ...before, usedBytes: 40, documents: 3, version: before.version + 1 })
   })
 
   it('does so again for a drift that was seen after the last correction', async () => {

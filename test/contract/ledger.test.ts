@@ -39,6 +39,7 @@ describe('take', () => {
       workspaceId: on.workspaceId,
       quotaBytes: 1000,
       usedBytes: 400,
+      documents: 1,
       version: on.clock.nowMs + 1,
       takings: [asTaking(one)],
       releases: [],

@@ -72,7 +72,8 @@ beforeAll(async () => {
   await undo(one, clock.nowMs + LONGEST_COPY_MS, dependencies, signal)
 
   const { version = 0 } = stored.ledgerOf(workspaceId) ?? {}
-  const drift = { usedBytes: 1, expectedBytes: 1, at: { version, lastVersion: version } }
+  const counts = { usedBytes: 1, documents: 1 }
+  const drift = { counted: counts, expected: counts, at: { version, lastVersion: version } }
   await workspaces.correct(workspaceId, drift, signal)
 })
 

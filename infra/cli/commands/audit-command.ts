@@ -64,7 +64,10 @@ export function describeFinding(finding: Finding): string {
 function explain(finding: Finding): string {
   switch (finding.kind) {
     case 'drift':
-      return `counts ${finding.usedBytes} bytes, its documents have ${finding.expectedBytes}`
+      return (
+        `counts ${finding.documents} documents of ${finding.usedBytes} bytes, ` +
+        `has ${finding.expectedDocuments} of ${finding.expectedBytes}`
+      )
     case 'old_leftover':
       return `${finding.leftover} of attempt ${finding.attemptId}${finding.sizeBytes === undefined ? '' : ` (${finding.sizeBytes} bytes)`} was given up ${seconds(finding.overdueMs)} ago`
     case 'overdue_expiry':

@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { chooseExpiry, type Retention } from '../../../lib/ledger/expiry.ts'
+import { chooseExpiry } from '../../../lib/ledger/expiry.ts'
 import type { StorageUsage, Taking, WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
 import type { ExitCode, Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
-import { bytes, bytesCell, duration, exactBytes, table, time } from '../terminal/output.ts'
+import { bytes, bytesCell, countCell, duration, exactBytes, table, time } from '../terminal/output.ts'
 import { parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
 import type { deleteWorkspace } from './delete-workspace.ts'
-import { documentsIn, expireExisting } from './documents-commands.ts'
+import { expireExisting } from './documents-commands.ts'
 import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
 
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
@@ -24,6 +24,7 @@ const COLUMNS: Columns<WorkspaceLedger> = {
   QUOTA: ({ quotaBytes }) => bytesCell(quotaBytes),
   USED: ({ usedBytes }) => bytesCell(usedBytes),
   REMAINING: (ledger) => bytesCell(remaining(ledger)),
+  DOCUMENTS: ({ documents }) => countCell(documents),
 }
 
 export function addWorkspacesCommands(program: Command, run: Run): void {
@@ -32,9 +33,9 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .option('--quota <size>', "its quota, such as 10GiB; by default the service's", parseSize)
     .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its quota is fine.`)
     .action(run(createWorkspace))
-  ofWorkspace('show', 'show quota, used bytes and what is under way in a workspace')
-    .option('--count', 'also count its documents, which reads them all', false)
-    .action(run(showWorkspace))
+  ofWorkspace('show', 'show the quota of a workspace, what is used of it, and what is under way').action(
+    run(showWorkspace),
+  )
   addListOptions(group.command('list').description('list all workspaces'), COLUMNS).action(run(listWorkspaces))
   ofWorkspace('set-quota', 'change the quota of a workspace, even while promotions run')
     .argument('<size>', 'its new quota, such as 10GiB', parseSize)
@@ -69,43 +70,34 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
 
 async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quota }: { quota?: number }) {
   const { workspaces, config } = await session.stores()
-  const { isNew, usage } = await workspaces.create(workspaceId, quota ?? config.defaultQuotaBytes, session.signal)
-  const size = exactBytes(usage.quotaBytes)
-  if (!isNew && quota !== undefined && quota !== usage.quotaBytes) {
+  const { isNew, ledger } = await workspaces.create(workspaceId, quota ?? config.defaultQuotaBytes, session.signal)
+  const size = exactBytes(ledger.quotaBytes)
+  if (!isNew && quota !== undefined && quota !== ledger.quotaBytes) {
     const message = `Workspace ${workspaceId} is there already, with a quota of ${size}: nothing was changed; set-quota does that.`
     throw new CommandError('workspace_exists', message)
   }
   const text = `Workspace ${workspaceId} ${isNew ? 'was made' : 'was there already'}, with a quota of ${size}.`
-  session.output.done(text, { ...usageJson(workspaceId, usage), isNew })
+  session.output.done(text, { ...toJson(ledger), isNew })
 }
 
-async function showWorkspace(session: Session, workspaceId: WorkspaceId, { count }: { count: boolean }) {
-  const { output, signal } = session
-  const { documents, ...stores } = await session.stores()
-  const ledger = await requireWorkspace(workspaceId, stores, signal)
-  let documentCount = 0
-  if (count) {
-    for await (const _ of documentsIn(documents.list(workspaceId, signal))) {
-      if (++documentCount % 100 === 0) output.progress(`${documentCount} documents`)
-    }
-  }
+async function showWorkspace({ output, signal, stores }: Session, workspaceId: WorkspaceId) {
+  const ledger = await requireWorkspace(workspaceId, await stores(), signal)
   const open = [...ledger.takings, ...ledger.releases]
   const facts = [
     ['workspace', workspaceId],
     ['quota', exactBytes(ledger.quotaBytes)],
     ['used', exactBytes(ledger.usedBytes)],
     ['remaining', exactBytes(remaining(ledger))],
+    ['documents', ledger.documents.toLocaleString('en')],
     ['expire after', ledger.expireAfterSeconds ? duration(ledger.expireAfterSeconds) : 'never'],
     ['expire at most', ledger.expireAtMostSeconds ? duration(ledger.expireAtMostSeconds) : 'never'],
-    ...(count ? [['documents', `${documentCount}`]] : []),
     ['under way', open.length === 0 ? 'nothing' : `${open.length}`],
   ]
   const whatOf = (each: Taking) => ('releaseId' in each ? 'deletion' : 'promotion')
   const rows = open.map((each) => [each.documentId, whatOf(each), bytes(each.sizeBytes), time(each.leaseEndsAtMs)])
   const underWay = open.length === 0 ? '' : `\n\n${table(['DOCUMENT', 'UNDER WAY', 'SIZE', 'UNTIL'], rows)}`
   output.print(table([], facts) + underWay, {
-    ...usageJson(workspaceId, ledger),
-    ...(count && { documents: documentCount }),
+    ...toJson(ledger),
     underWay: open.map((each) => {
       const { documentId, attemptId, sizeBytes, leaseEndsAtMs } = each
       return { documentId, attemptId, what: whatOf(each), sizeBytes, leaseEndsAt: new Date(leaseEndsAtMs) }
@@ -115,7 +107,6 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId, { count
 
 async function listWorkspaces({ output, signal, stores }: Session, options: ListOptions) {
   const { workspaces } = await stores()
-  const toJson = (ledger: WorkspaceLedger) => usageJson(ledger.workspaceId, ledger)
   await output.list(workspaces.readAll(signal), { ...options, columns: COLUMNS, toJson, noun: 'workspaces' })
 }
 
@@ -129,13 +120,13 @@ async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: 
   }
   const { quotaBytes: previousQuotaBytes } = known
   const change = { shownBytes: previousQuotaBytes, toBytes: quotaBytes }
-  const usage = requireChange(await workspaces.setQuota(workspaceId, change, session.signal), workspaceId)
-  const over = usage.usedBytes - usage.quotaBytes
+  const ledger = requireChange(await workspaces.setQuota(workspaceId, change, session.signal), workspaceId)
+  const over = ledger.usedBytes - ledger.quotaBytes
   session.output.done(
-    `Workspace ${workspaceId} has a quota of ${exactBytes(usage.quotaBytes)} ` +
-      `(before: ${exactBytes(previousQuotaBytes)}), ${exactBytes(usage.usedBytes)} used.` +
+    `Workspace ${workspaceId} has a quota of ${exactBytes(ledger.quotaBytes)} ` +
+      `(before: ${exactBytes(previousQuotaBytes)}), ${exactBytes(ledger.usedBytes)} used.` +
       (over > 0 ? ` That is ${exactBytes(over)} too much: no promotion fits in until that much is deleted.` : ''),
-    { ...usageJson(workspaceId, { ...known, ...usage }), previousQuotaBytes },
+    { ...toJson(ledger), previousQuotaBytes },
   )
 }
 
@@ -157,7 +148,7 @@ async function setRetention(session: Session, workspaceId: WorkspaceId, options:
   const change = { shown: ledger, to: retention }
   requireChange(await workspaces.setRetention(workspaceId, change, session.signal), workspaceId)
   const others = options.existing ? '' : ' Those that are there stay as they are: --existing changes them, too.'
-  session.output.done(text + others, usageJson(workspaceId, { ...ledger, ...retention }))
+  session.output.done(text + others, toJson({ ...ledger, ...retention }))
   return options.existing ? expireExisting(session, workspaceId, retention) : 0
 }
 
@@ -178,8 +169,8 @@ function doubtAbout(quotaBytes: number, known: StorageUsage): string | undefined
 
 const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes
 
-function usageJson(workspaceId: WorkspaceId, usage: StorageUsage & Retention) {
-  const { quotaBytes, usedBytes, expireAfterSeconds, expireAtMostSeconds } = usage
+function toJson(ledger: WorkspaceLedger) {
+  const { workspaceId, quotaBytes, usedBytes, documents, expireAfterSeconds, expireAtMostSeconds } = ledger
   const retention = { expireAfterSeconds, expireAtMostSeconds }
-  return { workspaceId, quotaBytes, usedBytes, remainingBytes: remaining(usage), ...retention }
+  return { workspaceId, quotaBytes, usedBytes, remainingBytes: remaining(ledger), documents, ...retention }
 }

@@ -109,6 +109,7 @@ export function exactBytes(count: number): string {
 }
 
 export const bytesCell = (count: number): Cell => ({ text: bytes(count), value: count })
+export const countCell = (count: number): Cell => ({ text: count.toLocaleString('en'), value: count })
 
 /** 1 key, 2 keys */
 export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`

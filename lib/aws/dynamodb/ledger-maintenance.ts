@@ -4,7 +4,7 @@ import type { LedgerMaintenance, TableShard } from '../../ledger/ports/ledger-ma
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import type { LedgerSettings } from './ledger.ts'
 import { asRead, openTable, setting } from './table.ts'
-import { decodeLedger, decodeUsage, encodeNewWorkspace, encodeRetention } from './workspace-codec.ts'
+import { decodeLedger, encodeNewWorkspace, encodeRetention } from './workspace-codec.ts'
 
 /**
  * More changes than a ledger has in ten minutes. A ledger that is made again starts at the clock's milliseconds, far
@@ -14,7 +14,8 @@ const MAX_CHANGES = 600_000
 const IS_SAME_LEDGER = 'version BETWEEN :version AND :last'
 const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < :version)'
 const IS_ABSENT = 'attribute_not_exists(workspace_id)'
-const IS_EMPTY = 'remaining_bytes = quota_bytes AND size(takings) = :none AND size(releases) = :none'
+const IS_EMPTY =
+  'remaining_bytes = quota_bytes AND documents = :none AND size(takings) = :none AND size(releases) = :none'
 // The same write adds the difference to the bytes remaining, so what is taken in between is kept.
 const SET_QUOTA = 'SET quota_bytes = :to_bytes, remaining_bytes = remaining_bytes + :difference ADD version :one'
 
@@ -42,9 +43,9 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
       for await (const items of table.scan({ name: 'ledger.list', signal })) yield* items.map(decodeLedger)
     },
 
-    async correct(workspaceId, { usedBytes, expectedBytes, at }, signal) {
+    async correct(workspaceId, { counted, expected, at }, signal) {
       if (at === undefined) {
-        const made = { quotaBytes: defaultQuotaBytes, usedBytes: expectedBytes, nowMs: now() }
+        const made = { quotaBytes: defaultQuotaBytes, ...expected, nowMs: now() }
         const options = { name: 'ledger.makeWorkspace', signal, ...SENT_ONCE }
         const isNew = { ConditionExpression: IS_ABSENT }
         return (await table.put(encodeNewWorkspace(workspaceId, made), options, isNew)).applied
@@ -52,10 +53,12 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
       // Each names the version that it found: a second correction of the same drift comes too late.
       const change = {
         UpdateExpression:
-          'SET remaining_bytes = remaining_bytes + :excess, corrected_in = version, version = version + :one',
+          'SET remaining_bytes = remaining_bytes + :excess_bytes, documents = documents - :excess_documents, ' +
+          'corrected_in = version, version = version + :one',
         ConditionExpression: `${IS_SAME_LEDGER} AND ${IS_NOT_CORRECTED}`,
         values: {
-          ':excess': usedBytes - expectedBytes,
+          ':excess_bytes': counted.usedBytes - expected.usedBytes,
+          ':excess_documents': counted.documents - expected.documents,
           ':version': at.version,
           ':last': at.lastVersion + MAX_CHANGES,
           ':one': 1,
@@ -70,10 +73,10 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
       const options = { name: 'ledger.makeWorkspace', signal }
       const item = encodeNewWorkspace(workspaceId, { quotaBytes, nowMs: now() })
       const { applied } = await table.put(item, options, { ConditionExpression: IS_ABSENT })
-      if (applied) return { isNew: true, usage: { quotaBytes, usedBytes: 0 } }
+      if (applied) return { isNew: true, ledger: decodeLedger(marshall(item, { removeUndefinedValues: true })) }
       const existing = await read(workspaceId, signal)
       if (existing === undefined) throw new Error(`workspace ${workspaceId} was there and is gone`)
-      return { isNew: false, usage: decodeUsage(existing) }
+      return { isNew: false, ledger: decodeLedger(existing) }
     },
 
     async setQuota(workspaceId, { shownBytes, toBytes }, signal) {
@@ -86,13 +89,13 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
       try {
         const options = { name: 'ledger.setQuota', signal, ...SENT_ONCE }
         const { item } = await table.update(keyOf(workspaceId), change, options)
-        const usage = item && decodeUsage(item)
-        return usage && (usage.quotaBytes === toBytes ? usage : 'changed')
+        const ledger = item && decodeLedger(item)
+        return ledger && (ledger.quotaBytes === toBytes ? ledger : 'changed')
       } catch (error) {
         // Perhaps only its answer was lost. If not, it may still arrive, so it is not sent again.
         const item = await read(workspaceId, signal).catch(() => undefined)
-        const usage = item && decodeUsage(item)
-        if (usage?.quotaBytes === toBytes) return usage
+        const ledger = item && decodeLedger(item)
+        if (ledger?.quotaBytes === toBytes) return ledger
         throw error
       }
     },

@@ -15,9 +15,9 @@ export interface LedgerSettings extends TableSettings {
 
 /** With so many takings, the item is below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
 export const MAX_TAKINGS = 12
-const LONGEST_ID_WITH_ALL = 32
+const LONGEST_ID_WITH_ALL = 72
 /** A taking in the item, with its document's id. */
-const TAKING_BYTES = 72
+const TAKING_BYTES = 67
 /** Releases have places of their own, so they do not wait for takings. */
 export const MAX_RELEASES = 7
 /** No live marker lasts this long: older ones are leftovers of dead processes and take up no place. */
@@ -30,12 +30,13 @@ const LONGEST_PAUSE_MS = { takings: 1300, releases: 65 }
 const SOON = { ...CLOSING, longestPauseMs: 1 } as const
 
 const COUNT_CHANGE = 'ADD version :one'
+const TAKE = 'SET remaining_bytes = remaining_bytes - :size_bytes, documents = documents + :one'
 const MARK = '#markers.#marker = :marker'
 const HAS_PLACE = 'attribute_not_exists(#markers.#marker) AND size(#markers) < :most'
 const IS_MARKED = 'attribute_exists(#markers.#marker)'
 const REMOVE_MARKER = 'REMOVE #markers.#marker'
 /** The amount comes from the marker itself, so it is always what was taken. */
-const GIVE_BACK = 'SET remaining_bytes = remaining_bytes + #markers.#marker.n'
+const GIVE_BACK = 'SET remaining_bytes = remaining_bytes + #markers.#marker.n, documents = documents - :one'
 
 /** A long workspace id takes the room of some takings. */
 function mostTakings(workspaceId: WorkspaceId): number {
@@ -65,7 +66,7 @@ export function createLedger(settings: LedgerSettings): Ledger {
 
     async take(taking, signal, retryForMs) {
       const written = await open('takings', taking, signal, retryForMs, {
-        UpdateExpression: `SET remaining_bytes = remaining_bytes - :size_bytes, ${MARK} ${COUNT_CHANGE}`,
+        UpdateExpression: `${TAKE}, ${MARK} ${COUNT_CHANGE}`,
         ConditionExpression: `remaining_bytes >= :size_bytes AND ${HAS_PLACE}`,
         ExpressionAttributeNames: names(taking),
         values: { ':size_bytes': taking.sizeBytes, ':marker': encodeTaking(taking) },

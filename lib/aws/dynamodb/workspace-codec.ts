@@ -1,6 +1,6 @@
-import { type AttemptId, type DocumentId, documentIdOfAttempt, type ReleaseId, type WorkspaceId } from '../../ids.ts'
+import { type AttemptId, documentIdOfAttempt, type ReleaseId, type WorkspaceId, withoutPrefix } from '../../ids.ts'
 import type { Retention } from '../../ledger/expiry.ts'
-import type { Release, StorageUsage, Taking, WorkspaceLedger } from '../../ledger/ports/ledger.ts'
+import type { Counts, Release, StorageUsage, Taking, WorkspaceLedger } from '../../ledger/ports/ledger.ts'
 import { type Attributes, type Codec, decode, decodeMap, encode } from './codec.ts'
 
 /** An item of the Workspaces table: what is counted, and the markers of changes whose counterpart is not written yet. */
@@ -9,6 +9,8 @@ interface WorkspaceItem extends Retention {
   quotaBytes: number
   /** The quota less what is counted. Stored because conditions cannot do arithmetic. */
   remainingBytes: number
+  /** How many are counted. */
+  documents: number
   version: number
   /** By attempt id. */
   takings: Record<string, unknown>
@@ -29,6 +31,7 @@ export const WORKSPACE = {
   workspace_id: { member: 'workspaceId', kind: 'string' },
   quota_bytes: { member: 'quotaBytes', kind: 'number' },
   remaining_bytes: { member: 'remainingBytes', kind: 'number' },
+  documents: { member: 'documents', kind: 'number' },
   version: { member: 'version', kind: 'number' },
   takings: { member: 'takings', kind: 'map' },
   releases: { member: 'releases', kind: 'map' },
@@ -36,20 +39,22 @@ export const WORKSPACE = {
   ...RETENTION,
 } as const satisfies Codec<WorkspaceItem>
 
-type Marker = Omit<Taking, 'workspaceId' | 'documentId'> & { documentId?: DocumentId }
+type Marker = Omit<Taking, 'workspaceId' | 'documentId'> & { idOfDocument?: string }
 
 /** One-letter names: each byte is written with every promotion of the workspace. */
 export const TAKING = {
   n: { member: 'sizeBytes', kind: 'number' },
   l: { member: 'leaseEndsAtMs', kind: 'number' },
-  // Stored unless it is made from the attempt's.
-  d: { member: 'documentId', kind: 'string', ...OPTIONAL },
+  // Without its prefix, and only if it is not made from the attempt's.
+  d: { member: 'idOfDocument', kind: 'string', ...OPTIONAL },
 } as const satisfies Codec<Marker>
 
 export const RELEASE = { ...TAKING, a: { member: 'attemptId', kind: 'string' } } as const satisfies Codec<Marker>
 
 const toMarker = ({ documentId, ...marker }: Taking): Marker =>
-  documentId === documentIdOfAttempt(marker.attemptId) ? marker : { ...marker, documentId }
+  documentId === documentIdOfAttempt(marker.attemptId)
+    ? marker
+    : { ...marker, idOfDocument: withoutPrefix(documentId) }
 
 export const encodeTaking = (taking: Taking) => encode<Marker>(TAKING, toMarker(taking))
 export const encodeRelease = (release: Release) => encode<Marker>(RELEASE, toMarker(release))
@@ -61,10 +66,10 @@ export const encodeRetention = (retention: Retention) => encode<Retention>(RETEN
  */
 export function encodeNewWorkspace(
   workspaceId: WorkspaceId,
-  { quotaBytes, nowMs, usedBytes = 0 }: { quotaBytes: number; nowMs: number; usedBytes?: number },
+  { quotaBytes, nowMs, usedBytes = 0, documents = 0 }: { quotaBytes: number; nowMs: number } & Partial<Counts>,
 ) {
   const remainingBytes = quotaBytes - usedBytes
-  const empty = { workspaceId, quotaBytes, remainingBytes, version: nowMs, takings: {}, releases: {} }
+  const empty = { workspaceId, quotaBytes, remainingBytes, documents, version: nowMs, takings: {}, releases: {} }
   return encode<WorkspaceItem>(WORKSPACE, empty)
 }
 
@@ -80,8 +85,9 @@ export function decodeLedger(attributes: Attributes): WorkspaceLedger {
   const { workspaceId } = item
   const marker = (codec: Codec<Marker>, id: string, stored: unknown, kind: string) => {
     const name = `${kind} ${id} of workspace ${workspaceId}`
-    const { attemptId = id as AttemptId, ...rest } = decodeMap<Marker>(codec, stored, name)
-    return { workspaceId, documentId: documentIdOfAttempt(attemptId), attemptId, ...rest }
+    const { attemptId = id as AttemptId, idOfDocument, ...rest } = decodeMap<Marker>(codec, stored, name)
+    const documentId = documentIdOfAttempt((idOfDocument as AttemptId | undefined) ?? attemptId)
+    return { workspaceId, documentId, attemptId, ...rest }
   }
   return {
     ...item,

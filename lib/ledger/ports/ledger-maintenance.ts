@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../../ids.ts'
 import type { Retention } from '../expiry.ts'
-import type { StorageUsage, WorkspaceLedger } from './ledger.ts'
+import type { Counts, WorkspaceLedger } from './ledger.ts'
 
 /** A shard of a round, and where to go on in it. */
 export interface TableShard {
@@ -9,9 +9,9 @@ export interface TableShard {
   after?: WorkspaceId | undefined
 }
 
-interface Drift {
-  usedBytes: number
-  expectedBytes: number
+export interface Drift {
+  counted: Counts
+  expected: Counts
   /** The version of the ledger that had the drift, and the last one seen since. Missing: there was no ledger. */
   at?: { version: number; lastVersion: number }
 }
@@ -23,7 +23,7 @@ export interface LedgerMaintenance {
   /** In no order. @throws Error at the first ledger that cannot be read */
   readAll(signal: AbortSignal): AsyncIterable<WorkspaceLedger>
   /**
-   * Changes the used bytes by the drift found at one version of the ledger, whatever has changed since. Takes effect
+   * Changes what is counted by the drift found at one version of the ledger, whatever has changed since. Takes effect
    * only once, even if several audits send it, or one repeats it. Makes the ledger if there was none.
    * @returns false when the ledger has been replaced since
    */
@@ -33,7 +33,7 @@ export interface LedgerMaintenance {
     workspaceId: WorkspaceId,
     quotaBytes: number,
     signal: AbortSignal,
-  ): Promise<{ isNew: boolean; usage: StorageUsage }>
+  ): Promise<{ isNew: boolean; ledger: WorkspaceLedger }>
   /**
    * Leaves the used bytes alone. The new quota may be lower: then nothing fits until enough is deleted.
    * @param change.shownBytes only if that is its quota, or the new one is
@@ -43,7 +43,7 @@ export interface LedgerMaintenance {
     workspaceId: WorkspaceId,
     change: { shownBytes: number; toBytes: number },
     signal: AbortSignal,
-  ): Promise<StorageUsage | 'changed' | undefined>
+  ): Promise<WorkspaceLedger | 'changed' | undefined>
   /**
    * Holds for promotions from now on; documents that are there keep their expiry.
    * @param change.shown only if that is what is set

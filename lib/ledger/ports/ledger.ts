@@ -6,6 +6,12 @@ export interface StorageUsage {
   usedBytes: number
 }
 
+/** What a ledger counts: documents and their bytes, in the same writes. */
+export interface Counts {
+  usedBytes: number
+  documents: number
+}
+
 /** A marker in the ledger: bytes that an attempt has taken; whether they are kept, its document says. */
 export interface Taking {
   workspaceId: WorkspaceId
@@ -25,7 +31,7 @@ export interface Release extends Taking {
 export type Marker = Pick<Taking, 'workspaceId' | 'attemptId'> & { releaseId?: ReleaseId }
 
 /** One item for each workspace, as of one moment. */
-export interface WorkspaceLedger extends StorageUsage, Retention {
+export interface WorkspaceLedger extends StorageUsage, Counts, Retention {
   workspaceId: WorkspaceId
   /** Grows with every write. */
   version: number

@@ -59,7 +59,8 @@ export function documentItem(workspace: number, document: number, expiresAt?: Da
 export function workspaceItem(workspace: number, { documentsEach }: Population): Item {
   let usedBytes = 0
   for (let document = 0; document < documentsEach; document++) usedBytes += sizeOf(workspace, document)
-  const item = encodeNewWorkspace(workspaceIdOf(workspace), { quotaBytes: QUOTA_BYTES, usedBytes, nowMs: Date.now() })
+  const counts = { usedBytes, documents: documentsEach }
+  const item = encodeNewWorkspace(workspaceIdOf(workspace), { quotaBytes: QUOTA_BYTES, ...counts, nowMs: Date.now() })
   return marshall(item, { removeUndefinedValues: true }) as Item
 }
 

@@ -24,6 +24,7 @@ const LEDGER = {
   releases: { M: {} },
   quota_bytes: { N: `${QUOTA_BYTES}` },
   remaining_bytes: { N: `${QUOTA_BYTES / 2}` },
+  documents: { N: '1' },
   version: { N: '2' },
 }
 

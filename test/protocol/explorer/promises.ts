@@ -92,7 +92,7 @@ export class Promises {
   #checkBytes(items: (DocumentItem | Stray)[]): void {
     const ledger = this.#stores.ledger()
     if (!ledger) return
-    const { takings, releases, usedBytes, quotaBytes } = ledger
+    const { takings, releases, usedBytes, documents, quotaBytes } = ledger
     const counted = new Map<AttemptId, number>(takings.map(({ attemptId, sizeBytes }) => [attemptId, sizeBytes]))
     for (const item of items) {
       if (!isCountedItem(item) || item.state === 'gone') continue
@@ -101,7 +101,7 @@ export class Promises {
       if (isHeld) counted.set(item.attemptId, item.sizeBytes)
     }
     const held = [...counted.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)
-    expectEqual(usedBytes, held, 'the ledger counts what is held')
+    expectEqual([usedBytes, documents], [held, counted.size], 'the ledger counts what is held')
     if (usedBytes > quotaBytes) throw new Error('the workspace is over its quota')
   }
 
@@ -110,8 +110,8 @@ export class Promises {
     this.#answered.add(process)
     const { name, request } = process
     if (request.do === 'audit' && 'value' in outcome && outcome.value) {
-      const { usedBytes, expectedBytes } = outcome.value as Audited
-      expectEqual(expectedBytes, usedBytes, `${name}: what the ledger counted when it was read`)
+      const { counted, expected } = outcome.value as Audited
+      expectEqual(expected, counted, `${name}: what the ledger counted when it was read`)
     }
     if (request.do !== 'promote') return
     const value = 'value' in outcome ? (outcome.value as Promotion) : undefined
@@ -147,7 +147,8 @@ export class Promises {
     if (!ledger) return
     const ready = this.#stores.items().flatMap((item) => (item.state === 'ready' ? item.sizeBytes : []))
     const bytes = ready.reduce((sum, sizeBytes) => sum + sizeBytes, 0)
-    expectEqual(ledger.usedBytes, bytes, 'the ledger counts its documents to the byte')
+    const counted = [ledger.usedBytes, ledger.documents]
+    expectEqual(counted, [bytes, ready.length], 'the ledger counts its documents to the byte')
     expectEqual([...ledger.takings, ...ledger.releases], [], 'no marker is left')
   }
 }

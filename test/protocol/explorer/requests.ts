@@ -3,6 +3,7 @@ import { formatFileId } from '../../../lib/ids.ts'
 import { cleanMarkers } from '../../../lib/ledger/clean-markers.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { DeletedDocument, DueEntry, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import type { Counts } from '../../../lib/ledger/ports/ledger.ts'
 import { resolveDueItem } from '../../../lib/ledger/resolve-due-item.ts'
 import { promoteContainerFile } from '../../../lib/promotion/promote-container-file.ts'
 import { createTelemetry } from '../../../lib/telemetry.ts'
@@ -21,8 +22,8 @@ export type Request =
 
 export interface Audited {
   /** What the ledger counted when it was read, and what the audit makes of it. */
-  usedBytes: number
-  expectedBytes: number
+  counted: Counts
+  expected: Counts
 }
 
 type Dependencies = ReturnType<Stores['dependencies']>
@@ -81,7 +82,8 @@ async function audit(deps: Dependencies): Promise<Audited | undefined> {
   let sum = beginSum(cut, deps.now())
   const add = itemAdder(sum)
   for await (const item of deps.documents.list(WORKSPACE, signal)) sum = add(sum, item)
-  return { usedBytes: cut.usedBytes, expectedBytes: sum.cut.takenBytes + sum.bytesAtCut }
+  const { usedBytes, documents } = cut
+  return { counted: { usedBytes, documents }, expected: sum.atCut }
 }
 
 export const sizeOf = (file: number) => 10 * (file + 1)

@@ -8,7 +8,7 @@ import { createDueWork } from '../../../lib/aws/dynamodb/due-work.ts'
 import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { decodeLedger } from '../../../lib/aws/dynamodb/workspace-codec.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
-import type { WorkspaceId } from '../../../lib/ids.ts'
+import { type DocumentId, type WorkspaceId, withoutPrefix } from '../../../lib/ids.ts'
 import type { DocumentItem, DueEntry, Stray } from '../../../lib/ledger/ports/documents.ts'
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import type { Log } from '../../../lib/logging.ts'
@@ -110,7 +110,8 @@ export class Stores {
   /** Puts the marker of another release of the first document into the ledger. */
   async putLateMark(): Promise<void> {
     const [item] = this.#table.snapshot().of(DOCUMENTS_TABLE).list({}, this.nowMs)
-    const marker = { n: { N: '7' }, l: { N: String(this.nowMs + LEASE_MS) }, d: item?.document_id, a: item?.attempt_id }
+    const d = item?.document_id?.S && { S: withoutPrefix(item.document_id.S as DocumentId) }
+    const marker = { n: { N: '7' }, l: { N: String(this.nowMs + LEASE_MS) }, d, a: item?.attempt_id }
     await this.#table.execute('UpdateItem', {
       TableName: WORKSPACES_TABLE,
       Key: { workspace_id: { S: WORKSPACE } },

@@ -92,12 +92,11 @@ export const withFindings = async (process: TestProcess) => {
   if (!source) throw new Error('the file is not there')
   const objectKey = `documents/${workspaceId}/file_1/${newAttemptId()}`
   await process.deps.objects.copy({ source, objectKey, mimeType: 'text/plain' }, signal)
-  const { usedBytes = 0, version = 0 } = (await process.deps.ledger.read(workspaceId, signal)) ?? {}
-  await process.deps.workspaces.correct(
-    workspaceId,
-    { usedBytes, expectedBytes: 77, at: { version, lastVersion: version } },
-    signal,
-  )
+  const counted = await process.deps.ledger.read(workspaceId, signal)
+  if (!counted) throw new Error('the ledger is not there')
+  const at = { version: counted.version, lastVersion: counted.version }
+  const drift = { counted, expected: { usedBytes: 77, documents: 7 }, at }
+  await process.deps.workspaces.correct(workspaceId, drift, signal)
   process.setClock(HOURS_MS)
   return workspace
 }

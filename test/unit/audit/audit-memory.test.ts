@@ -20,7 +20,11 @@ it('the audit of a large workspace streams: a million documents do not fill memo
   }
   const documents = { ...ports.documents, list: () => every(itemOf) }
   const objects = { ...ports.objects, listObjects: () => every((i) => ({ objectKey: keyOf(i), sizeBytes: 100 })) }
-  await ports.deps.workspaces.correct(WORKSPACE, { usedBytes: 0, expectedBytes: 100 * count }, signal)
+  await ports.deps.workspaces.correct(
+    WORKSPACE,
+    { counted: { usedBytes: 0, documents: 0 }, expected: { usedBytes: 100 * count, documents: count } },
+    signal,
+  )
   const before = process.memoryUsage().heapUsed
   let peak = 0
   const watch = setInterval(() => {

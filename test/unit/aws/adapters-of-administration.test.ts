@@ -52,6 +52,7 @@ describe('setting a quota', () => {
       workspace_id: workspaceId,
       quota_bytes: 20,
       remaining_bytes: 13,
+      documents: 1,
       version: 7,
       takings: {},
       releases: {},
@@ -61,8 +62,8 @@ describe('setting a quota', () => {
       GetItemCommand: () => ({ Item: marshall(after) }),
     })
     const workspaces = createLedgerMaintenance({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
-    const usage = await workspaces.setQuota(workspaceId, { shownBytes: 10, toBytes: 20 }, signal)
-    expect(usage).toEqual({ quotaBytes: 20, usedBytes: 7 })
+    const ledger = await workspaces.setQuota(workspaceId, { shownBytes: 10, toBytes: 20 }, signal)
+    expect(ledger).toMatchObject({ quotaBytes: 20, usedBytes: 7 })
     expect(names()).toEqual(['UpdateItemCommand', 'GetItemCommand'])
   })
 

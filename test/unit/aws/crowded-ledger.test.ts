@@ -13,6 +13,7 @@ const WORKSPACE = marshall({
   workspace_id: 'ws_1',
   quota_bytes: 1000,
   remaining_bytes: 900,
+  documents: 1,
   version: 7,
   takings: {},
   releases: {},

@@ -43,7 +43,7 @@ const tombstone = { ...document, state: 'gone' } as never
 const due = { workspaceId, itemId: documentId, dueAtMs: 0 }
 const source = { objectKey: 's', etag: '"e"', sizeBytes: 1, isArchived: false, modifiedAt: new Date(0) } as never
 const copy = { source, objectKey: 'd', mimeType: 'text/plain' }
-const drift = { usedBytes: 0, expectedBytes: 1 }
+const drift = { counted: { usedBytes: 0, documents: 0 }, expected: { usedBytes: 1, documents: 1 } }
 const at = { version: 1, lastVersion: 1 }
 const quota = { shownBytes: 1, toBytes: 2 }
 const key = { tokenHash: 'h', keyId: 'k', workspaceId, kind: 'standard', permissions: [], isEnabled: true } as never
@@ -168,6 +168,7 @@ function failingTwice(failure: () => Error) {
     workspace_id: { S: 'ws_1' },
     quota_bytes: { N: '1000' },
     remaining_bytes: { N: '900' },
+    documents: { N: '1' },
     version: { N: '7' },
     takings: { M: {} },
     releases: { M: {} },
