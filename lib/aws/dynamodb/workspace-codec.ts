@@ -52,9 +52,7 @@ export const TAKING = {
 export const RELEASE = { ...TAKING, a: { member: 'attemptId', kind: 'string' } } as const satisfies Codec<Marker>
 
 const toMarker = ({ documentId, ...marker }: Taking): Marker =>
-  documentId === documentIdOfAttempt(marker.attemptId)
-    ? marker
-    : { ...marker, idOfDocument: withoutPrefix(documentId) }
+  documentId === documentIdOfAttempt(marker.attemptId) ? marker : { ...marker, idOfDocument: withoutPrefix(documentId) }
 
 export const encodeTaking = (taking: Taking) => encode<Marker>(TAKING, toMarker(taking))
 export const encodeRelease = (release: Release) => encode<Marker>(RELEASE, toMarker(release))

@@ -93,7 +93,15 @@ it('a ledger that is gone right after it was made is crowded to a taking, which 
 })
 
 it('a release that finds the ledger full of others is told at once, and makes no item', async () => {
-  const item = { workspace_id: 'ws_1', quota_bytes: 1, remaining_bytes: 1, documents: 0, version: 1, takings: {}, releases: {} }
+  const item = {
+    workspace_id: 'ws_1',
+    quota_bytes: 1,
+    remaining_bytes: 1,
+    documents: 0,
+    version: 1,
+    takings: {},
+    releases: {},
+  }
   const { client, names } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall(item)) })
   const ledger = createLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
   expect(await ledger.mark(newRelease(newAttempt()), signal, 0)).toBe('crowded')
