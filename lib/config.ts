@@ -62,7 +62,7 @@ export interface Config extends Omit<Values, 'corsAllowedOrigins'> {
 }
 
 /** All requests of ten seconds may come at once. */
-function rateLimitOf(requestsPerMinute: number): RateLimitPolicy {
+export function rateLimitOf(requestsPerMinute: number): RateLimitPolicy {
   return { requestsPerMinute, burst: Math.ceil(requestsPerMinute / 6) }
 }
 

@@ -10,7 +10,7 @@ export interface ApiKeyRecord extends ApiKey {
   replacedBy?: string | undefined
 }
 
-export type ApiKeyGrant = Pick<ApiKey, 'workspaceId' | 'kind' | 'permissions' | 'userId' | 'expiresAtMs'>
+export type ApiKeyGrant = Omit<ApiKey, 'keyId' | 'isEnabled'>
 
 export interface ApiKeyChange {
   isEnabled?: boolean
@@ -18,6 +18,7 @@ export interface ApiKeyChange {
   expiresAtMs?: number | 'never'
   /** Replaces all permissions. */
   permissions?: readonly Permission[]
+  requestsPerMinute?: number | 'default'
   /** Never changed once it is set. */
   replacedBy?: string
 }

@@ -18,8 +18,8 @@ export async function authenticate(
   if (key === undefined || !key.isEnabled || (key.expiresAtMs !== undefined && key.expiresAtMs <= deps.now())) {
     throw new ServiceError('invalid_api_key')
   }
-  const { keyId, workspaceId, kind, permissions, userId } = key
-  return { keyId, workspaceId, kind, permissions, userId }
+  const { isEnabled: _, ...caller } = key
+  return caller
 }
 
 /** Management keys may do everything, others what their record lists. */

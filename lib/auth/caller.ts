@@ -13,12 +13,14 @@ export interface Caller {
   kind: KeyKind
   permissions: readonly string[]
   userId: string | undefined
+  /** ms since 1970; missing: never. */
+  expiresAtMs?: number | undefined
+  /** Missing: the service's. */
+  requestsPerMinute?: number | undefined
 }
 
 export interface ApiKey extends Caller {
   isEnabled: boolean
-  /** ms since 1970; undefined: never. */
-  expiresAtMs: number | undefined
 }
 
 export interface ApiKeyStore {

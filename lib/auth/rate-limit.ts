@@ -12,6 +12,8 @@ export interface RateLimitDecision {
 
 export interface RateLimiter {
   readonly policy: RateLimitPolicy
+  /** The same keys, with a limit of their own. */
+  withLimit(requestsPerMinute: number): RateLimiter
   /**
    * Counts requests if they are all within the limit.
    * @param count at most the burst; omitted: one
@@ -74,10 +76,9 @@ const MOST_KEYS = 10_000
  * Counts what this process lets through, and remembers what the store answered. A TAT only grows, so what is above the
  * limit here is above it there. So a busy key spares its item, and is limited even while the store does not answer.
  */
-export function countInProcess(store: Pick<RateLimiter, 'policy' | 'take'>, now: () => number) {
+export function countInProcess(now: () => number) {
   const tats = new Map<string, number>()
-  const interval = emissionIntervalMs(store.policy)
-  return {
+  return (store: Pick<RateLimiter, 'policy' | 'take'>) => ({
     /** @returns undefined: the store has to be asked */
     refusalOf(keyId: string): RateLimitDecision | undefined {
       const [tatMs, nowMs] = [tats.get(keyId) ?? 0, now()]
@@ -86,6 +87,7 @@ export function countInProcess(store: Pick<RateLimiter, 'policy' | 'take'>, now:
 
     async take(keyId: string, signal: AbortSignal, count = 1): Promise<RateLimitDecision> {
       const nowMs = now()
+      const interval = emissionIntervalMs(store.policy)
       if (tats.size >= MOST_KEYS) tats.clear()
       tats.set(keyId, Math.max(nowMs, tats.get(keyId) ?? 0) + count * interval)
       const decision = await store.take(keyId, signal, count)
@@ -94,5 +96,5 @@ export function countInProcess(store: Pick<RateLimiter, 'policy' | 'take'>, now:
       tats.set(keyId, Math.max(ownTatMs, nowMs + decision.resetMs))
       return decision
     },
-  }
+  })
 }

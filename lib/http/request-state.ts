@@ -2,12 +2,14 @@ import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Caller } from '../auth/caller.ts'
 import type { RateLimitDecision } from '../auth/rate-limit.ts'
+import type { RateLimitPolicy } from '../config.ts'
 import type { ServiceError } from '../errors.ts'
 import type { MetricValues } from '../metrics.ts'
 import type { PromotionRequest } from '../promotion/promotion.ts'
 import type { RequestScope } from '../telemetry.ts'
 
 export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'beginWait'> {
+  policy: RateLimitPolicy
   /** undefined when the limiter's store did not answer: then the request passes. */
   decision: Promise<RateLimitDecision | undefined>
   /** Counts up to so many requests more: an operation on many files counts each. @returns how many the limit allows */

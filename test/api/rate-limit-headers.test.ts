@@ -12,6 +12,26 @@ const promote = async (decision: Partial<RateLimitDecision>, policy = POLICY) =>
   return (await createTestApi({ rateLimiter }).promote({})).headers
 }
 
+it("a key with a limit of its own has that one, and others have the stage's", async () => {
+  const api = createTestApi()
+  const [own, other] = [
+    api.apiKeys.add({ keyId: 'key_own', requestsPerMinute: 12 }),
+    api.apiKeys.add({ keyId: 'key_2' }),
+  ]
+  const send = async (token: string) => {
+    const { status, headers } = await api.promote({ path: 'missing', headers: { Authorization: `Bearer ${token}` } })
+    return [status, headers['ratelimit-policy']]
+  }
+  const answers = [await send(own), await send(own), await send(own), await send(other)]
+  const policy = '"default";q=2;w=10'
+  expect(answers).toEqual([
+    [404, policy],
+    [404, policy],
+    [429, policy],
+    [404, '"default";q=5;w=5'],
+  ])
+})
+
 describe('the headers of the rate limit', () => {
   it.each([
     [0, '0'],

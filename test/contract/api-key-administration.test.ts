@@ -37,14 +37,15 @@ beforeEach(() => {
     permissions: ['files:promote'],
     userId: 'user_7',
     expiresAtMs: 1_800_000_000_000,
+    requestsPerMinute: 60,
   }
 })
 
 it.each<[string, Partial<ApiKeyGrant>]>([
   ['of all attributes', {}],
   [
-    'for management, without owner and expiry',
-    { kind: 'management', permissions: [], userId: undefined, expiresAtMs: undefined },
+    'for management, without owner, expiry and a limit of its own',
+    { kind: 'management', permissions: [], userId: undefined, expiresAtMs: undefined, requestsPerMinute: undefined },
   ],
 ])('adds a key %s, which authentication then finds by its token', async (_, change) => {
   const token = newToken()

@@ -48,6 +48,7 @@ function toItem(key: ApiKeyRecord) {
     expires_at: key.expiresAtMs,
     created_at: key.createdAt,
     replaced_by: key.replacedBy,
+    requests_per_minute: key.requestsPerMinute,
   } satisfies Record<keyof ApiKeyItem, unknown>
 }
 
@@ -55,11 +56,14 @@ function toRecord(item: ApiKeyItem): ApiKeyRecord {
   return { ...toApiKey(item), tokenHash: item.token_hash, createdAt: item.created_at, replacedBy: item.replaced_by }
 }
 
-function toUpdate({ isEnabled, expiresAtMs, permissions, replacedBy }: ApiKeyChange) {
+function toUpdate({ isEnabled, expiresAtMs, permissions, replacedBy, requestsPerMinute }: ApiKeyChange) {
   return setting({
     ...(isEnabled !== undefined && { status: isEnabled ? 'enabled' : 'disabled' }),
     ...(permissions !== undefined && { permissions: [...permissions] }),
     ...(expiresAtMs !== undefined && { expires_at: expiresAtMs === 'never' ? undefined : expiresAtMs }),
     ...(replacedBy !== undefined && { replaced_by: replacedBy }),
+    ...(requestsPerMinute !== undefined && {
+      requests_per_minute: requestsPerMinute === 'default' ? undefined : requestsPerMinute,
+    }),
   })
 }

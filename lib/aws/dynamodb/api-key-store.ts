@@ -17,6 +17,7 @@ export interface ApiKeyItem {
   expires_at?: number
   /** ISO 8601, UTC. */
   created_at: string
+  requests_per_minute?: number
   replaced_by?: string
 }
 
@@ -37,9 +38,10 @@ export function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
   if (typeof keyId !== 'string' || typeof workspaceId !== 'string' || !isWorkspaceId(workspaceId)) {
     throw new Error('an API key record lacks its key_id or a valid workspace_id')
   }
-  const expiresAtMs = item.expires_at
-  if (expiresAtMs !== undefined && typeof expiresAtMs !== 'number') {
-    throw new Error(`API key record ${keyId} has an expires_at that is not a number`)
+  const numberOf = (name: 'expires_at' | 'requests_per_minute') => {
+    const number = item[name]
+    if (number === undefined || typeof number === 'number') return number
+    throw new Error(`API key record ${keyId} has an ${name} that is not a number`)
   }
   return {
     keyId,
@@ -49,6 +51,7 @@ export function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
     permissions: Array.isArray(permissions) ? permissions.map(String) : [],
     userId,
     isEnabled: status === 'enabled',
-    expiresAtMs,
+    expiresAtMs: numberOf('expires_at'),
+    requestsPerMinute: numberOf('requests_per_minute'),
   }
 }

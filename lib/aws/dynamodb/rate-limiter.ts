@@ -7,7 +7,7 @@ import {
   stateSeconds,
   toleranceMs,
 } from '../../auth/rate-limit.ts'
-import type { RateLimitPolicy } from '../../config.ts'
+import { type RateLimitPolicy, rateLimitOf } from '../../config.ts'
 import { openTable, type TableSettings, type Update } from './table.ts'
 
 const IS_QUIET = 'attribute_not_exists(tat_ms) OR tat_ms <= :now'
@@ -33,6 +33,8 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
 
   return {
     policy,
+    withLimit: (requestsPerMinute) => createRateLimiter({ ...settings, policy: rateLimitOf(requestsPerMinute) }),
+
     async take(keyId, signal, count = 1) {
       const nowMs = now()
       let taken = await tryTake(keyId, count, true, nowMs, signal)

@@ -4,6 +4,13 @@ import { ServiceError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { ApiMiddleware, RequestState } from '../request-state.ts'
 
+/** What counts the requests of a key. */
+interface Limited {
+  keyId: string
+  limiter: RateLimiter
+  counted: ReturnType<ReturnType<typeof countInProcess>>
+}
+
 /** A slower limiter is treated as down: it must not hold up the requests that it is there to protect. */
 const LIMITER_TIMEOUT_MS = 1000
 const MANY_WAIT =
@@ -15,18 +22,20 @@ const MANY_WAIT =
  * that takes no call comes before the handler begins.
  */
 export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; now(): number }): ApiMiddleware {
-  const { rateLimiter, metrics, now } = deps
-  const counted = countInProcess(rateLimiter, now)
+  const { metrics } = deps
+  const countedOf = countInProcess(deps.now)
   const before: ApiMiddleware['before'] = ({ event }) => {
     const { state } = event
     if (state.caller === undefined) throw new Error('the rate limit needs an authenticated caller')
-    const { keyId } = state.caller
-    const refusal = counted.refusalOf(keyId)
-    const decision = refusal ? Promise.resolve(refusal) : takeOrPass(keyId, state)
+    const { keyId, requestsPerMinute } = state.caller
+    const limiter = requestsPerMinute === undefined ? deps.rateLimiter : deps.rateLimiter.withLimit(requestsPerMinute)
+    const limited: Limited = { keyId, limiter, counted: countedOf(limiter) }
+    const refusal = limited.counted.refusalOf(keyId)
+    const decision = refusal ? Promise.resolve(refusal) : takeOrPass(limited, state)
     const rateLimitPassed = decision.then(requireAllowed)
-    const countMore = (most: number) => countAsManyAsFit(keyId, state, most)
-    const beginWait = (longestMs: number) => waitOrThrow(keyId, state, longestMs)
-    state.rateLimit = { decision, rateLimitPassed, countMore, beginWait }
+    const countMore = (most: number) => countAsManyAsFit(limited, state, most)
+    const beginWait = (longestMs: number) => waitOrThrow(limited, state, longestMs)
+    state.rateLimit = { policy: limiter.policy, decision, rateLimitPassed, countMore, beginWait }
     const refused = new AbortController()
     rateLimitPassed.catch((refusal) => refused.abort(refusal))
     state.deadline = { ...state.deadline, signal: AbortSignal.any([state.deadline.signal, refused.signal]) }
@@ -34,8 +43,9 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
   }
 
   const after: ApiMiddleware['after'] = async ({ event: { state } }) => {
-    const decision = await state.rateLimit?.decision
-    if (decision) Object.assign(state.responseHeaders, rateLimitHeaders(rateLimiter.policy, decision))
+    const { policy, decision: deciding } = state.rateLimit ?? {}
+    const decision = await deciding
+    if (policy && decision) Object.assign(state.responseHeaders, rateLimitHeaders(policy, decision))
   }
 
   const onError: ApiMiddleware['onError'] = async (request) => {
@@ -46,23 +56,23 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
   }
 
   /** One more write. Where only some fit, as far as the last decision tells, these are taken. */
-  async function countAsManyAsFit(keyId: string, state: RequestState, most: number): Promise<number> {
-    if (counted.refusalOf(keyId)) return 0
+  async function countAsManyAsFit(limited: Limited, state: RequestState, most: number): Promise<number> {
+    if (limited.counted.refusalOf(limited.keyId)) return 0
     const last = await state.rateLimit?.decision
-    const count = Math.min(most, Math.max(1, last?.remaining ?? rateLimiter.policy.burst))
-    const decision = await takeOrPass(keyId, state, count)
+    const count = Math.min(most, Math.max(1, last?.remaining ?? limited.limiter.policy.burst))
+    const decision = await takeOrPass(limited, state, count)
     if (state.rateLimit && decision) state.rateLimit.decision = Promise.resolve(decision)
     return decision?.isAllowed === false ? 0 : count
   }
 
-  async function waitOrThrow(keyId: string, state: RequestState, longestMs: number) {
-    const wait = await orPass(state, (signal) => rateLimiter.beginWait(keyId, longestMs, signal))
+  async function waitOrThrow({ keyId, limiter }: Limited, state: RequestState, longestMs: number) {
+    const wait = await orPass(state, (signal) => limiter.beginWait(keyId, longestMs, signal))
     if (wait && 'retryAfterMs' in wait) throw rateLimited(wait.retryAfterMs, { detail: MANY_WAIT })
     const warn = (error: unknown) => state.log.warn('a wait was not ended: it counts until its lease ends', { error })
     return async () => wait?.end(state.deadline.undoSignal()).catch(warn)
   }
 
-  const takeOrPass = (keyId: string, state: RequestState, count?: number) =>
+  const takeOrPass = ({ keyId, counted }: Limited, state: RequestState, count?: number) =>
     orPass(state, (signal) => counted.take(keyId, signal, count))
 
   function orPass<Decision>({ deadline, log }: RequestState, ask: (signal: AbortSignal) => Promise<Decision>) {

@@ -1,4 +1,5 @@
 import { beforeEach } from 'vitest'
+import type { RateLimiter } from '../../../lib/auth/rate-limit.ts'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
@@ -8,7 +9,8 @@ import type { AnyResponse } from './openapi.ts'
 import { expectUntouched } from './promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from './test-api.ts'
 
-export const UNLIMITED = {
+export const UNLIMITED: RateLimiter = {
+  withLimit: () => UNLIMITED,
   policy: { requestsPerMinute: 60_000, burst: 10_000 },
   take: async () => ({ isAllowed: true, remaining: 4, resetMs: 1000, retryAfterMs: 0 }),
   beginWait: async () => ({ end: async () => {} }),

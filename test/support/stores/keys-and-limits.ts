@@ -22,6 +22,7 @@ export function createApiKeys({ client, put }: Tables) {
         user_id: 'user_1',
         status: key.isEnabled === false ? 'disabled' : 'enabled',
         ...(key.expiresAtMs !== undefined && { expires_at: key.expiresAtMs }),
+        ...(key.requestsPerMinute !== undefined && { requests_per_minute: key.requestsPerMinute }),
         created_at: '2026-11-21T09:38:35.556Z',
       } satisfies ApiKeyItem)
       return token

@@ -9,7 +9,7 @@ it('processes that count allow what the store alone would, and need not ask it a
     let nowMs = 0
     const newLimiter = () => createLimiter({ requestsPerMinute: 600, burst: 3 }, () => nowMs)
     const [alone, shared] = [newLimiter(), newLimiter()]
-    const processes = Array.from({ length: 3 }, () => countInProcess(shared, () => nowMs))
+    const processes = Array.from({ length: 3 }, () => countInProcess(() => nowMs)(shared))
     const { signal } = new AbortController()
     for (const [process, afterMs] of all) {
       nowMs += afterMs
@@ -29,7 +29,7 @@ it('a request that the store refuses counts nowhere', async () => {
     { isAllowed: false, resetMs: 4100 },
   ]
   const take = async () => ({ remaining: 0, retryAfterMs: 0, ...(told.shift() ?? expect.fail()) })
-  const counting = countInProcess({ policy: { requestsPerMinute: 60, burst: 5 }, take }, () => nowMs)
+  const counting = countInProcess(() => nowMs)({ policy: { requestsPerMinute: 60, burst: 5 }, take })
   for (let requests = 0; requests < 2; requests++) await counting.take('k', new AbortController().signal)
   expect(counting.refusalOf('k')).toMatchObject({ retryAfterMs: 100 })
   nowMs = 100
@@ -39,7 +39,7 @@ it('a request that the store refuses counts nowhere', async () => {
 it('a process remembers ten thousand keys at most', async () => {
   const refusal = { isAllowed: false, remaining: 0, resetMs: 60_000, retryAfterMs: 60_000 }
   const policy = { requestsPerMinute: 1, burst: 1 }
-  const counting = countInProcess({ policy, take: async () => refusal }, () => 0)
+  const counting = countInProcess(() => 0)({ policy, take: async () => refusal })
   const { signal } = new AbortController()
   await counting.take('first', signal)
   expect(counting.refusalOf('first')).toBeDefined()
