@@ -11,9 +11,7 @@ const read = (file: string) => readFileSync(join(RESOURCES, file), 'utf8')
 export interface FunctionEntry {
   name: string
   description: string
-  /** It serves the operations of lib/http/operations.ts with this permission. */
-  permission?: string
-  /** Of these operations, as in `GET /v1/files`; empty for functions that no request invokes. */
+  /** Of its operations (lib/http/operations.ts), as in `GET /v1/files`; empty for functions that no request invokes. */
   routes: string[]
   /** What else the framework is told about a function without routes. */
   function?: Pick<WrittenFunction, 'timeout' | 'events'>
@@ -25,8 +23,9 @@ export const FUNCTIONS: readonly FunctionEntry[] = globSync('functions/*.yml', {
   .sort()
   .map((file) => {
     const entry: Omit<FunctionEntry, 'name' | 'routes'> = parse(read(file))
-    const operations = Object.values(OPERATIONS).filter(({ permission }) => permission === entry.permission)
-    return { name: basename(file, '.yml'), routes: operations.map(({ route }) => route), ...entry }
+    const name = basename(file, '.yml')
+    const operations = Object.values(OPERATIONS).filter((operation) => operation.function === name)
+    return { name, routes: operations.map(({ route }) => route), ...entry }
   })
 
 /** The functions behind the gateway. */

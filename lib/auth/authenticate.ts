@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import { hashToken } from './api-token.ts'
-import type { ApiKeyStore, Caller, Permission } from './caller.ts'
+import { type ApiKeyStore, type Caller, PERMISSIONS, type Permission } from './caller.ts'
 import { type Credentials, readBearerToken } from './read-bearer-token.ts'
 
 /**
@@ -23,8 +23,12 @@ export async function authenticate(
 }
 
 /** Management keys may do everything, others what their record lists. */
+export function permissionsOf({ kind, permissions }: Pick<Caller, 'kind' | 'permissions'>): Permission[] {
+  return PERMISSIONS.filter((each) => kind === 'management' || permissions.includes(each))
+}
+
 export function hasPermission(caller: Caller, permission: Permission): boolean {
-  return caller.kind === 'management' || caller.permissions.includes(permission)
+  return permissionsOf(caller).includes(permission)
 }
 
 /** @throws ServiceError permission_denied */

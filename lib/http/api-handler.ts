@@ -12,7 +12,7 @@ import { authenticateCaller, authorizeCaller } from './middleware/authenticate-c
 import { limitRate } from './middleware/limit-rate.ts'
 import { reportOutcome } from './middleware/report-outcome.ts'
 import { startRequest } from './middleware/start-request.ts'
-import { OPERATIONS, type OperationName, resourceOf } from './operations.ts'
+import { entryOf, type OperationName, resourceOf } from './operations.ts'
 import type { ApiEvent, RateLimit, RequestState } from './request-state.ts'
 
 export interface ApiDependencies {
@@ -40,12 +40,12 @@ export interface Operation {
   handle(request: ApiRequest): Promise<APIGatewayProxyResult>
 }
 
-/** Serves operations, each for callers with its permission. */
+/** Serves operations, each for callers with its permission, if it needs one. */
 export function createApiHandler(operations: Partial<Record<OperationName, Operation>>, deps: ApiDependencies) {
   const entries = Object.entries(operations) as [OperationName, Operation][]
   const served = new Map(
     entries.map(([name, operation]) => {
-      const { permission } = OPERATIONS[name]
+      const { permission } = entryOf(name)
       return [resourceOf(name), { ...operation, name, permission }]
     }),
   )
@@ -74,6 +74,6 @@ export function createApiHandler(operations: Partial<Record<OperationName, Opera
     .use(answerErrors())
     .use(authenticateCaller(deps))
     .use(limitRate(deps))
-    .use(authorizeCaller((resource) => served.get(resource)?.permission))
+    .use(authorizeCaller((resource) => served.get(resource)))
     .handler(handle)
 }

@@ -9,15 +9,17 @@ import { listContainerFilesOperation } from './operations/list-container-files.t
 import { type ListDocumentsDependencies, listDocumentsOperation } from './operations/list-documents.ts'
 import { retrieveContainerFileOperation } from './operations/retrieve-container-file.ts'
 import { retrieveDocumentOperation } from './operations/retrieve-document.ts'
+import { type RetrieveKeyDependencies, retrieveKeyOperation } from './operations/retrieve-key.ts'
 
-/** What each function serves: the operations of one permission. That of promotions is in promotion-handler.ts. */
+/** What each function serves. That of promotions is in promotion-handler.ts. */
 export function createReadDocumentsHandler(
-  deps: ApiDependencies & ListDocumentsDependencies & DownloadDocumentDependencies,
+  deps: ApiDependencies & ListDocumentsDependencies & DownloadDocumentDependencies & RetrieveKeyDependencies,
 ) {
   const operations = {
     list_documents: listDocumentsOperation(deps),
     retrieve_document: retrieveDocumentOperation(deps),
     download_document: downloadDocumentOperation(deps),
+    retrieve_key: retrieveKeyOperation(deps),
   }
   return createApiHandler(operations, deps)
 }

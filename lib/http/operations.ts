@@ -3,8 +3,10 @@ import type { Permission } from '../auth/caller.ts'
 interface OperationEntry {
   /** Method and path, as the gateway has them. */
   route: string
-  /** What a standard key needs for it. The operations of one permission are one function. */
-  permission: Permission
+  /** In functions/: what serves it. */
+  function: string
+  /** What a standard key needs for it; omitted: every key may. */
+  permission?: Permission
   query?: readonly string[]
   /** Of HEADERS_OF_PROMOTION: the others are refused. */
   headers?: readonly string[]
@@ -33,42 +35,50 @@ const HEADERS_OF_DOWNLOADS = [...HEADERS_OF_ALL, 'If-Match']
 export const OPERATIONS = {
   promote_container_file: {
     route: 'POST /v1/containers/{container_id}/files/{file_id}/promote',
+    function: 'promote-container-file',
     permission: 'files:promote',
     headers: HEADERS_OF_PROMOTION,
     body: ['expires_in_seconds'],
   },
   promote_container_files: {
     route: 'POST /v1/containers/{container_id}/promote',
+    function: 'promote-container-file',
     permission: 'files:promote',
     headers: ['File-Expires-In'],
     body: ['prefix', 'paths', 'after', 'expires_in_seconds'],
   },
   list_documents: {
     route: 'GET /v1/files',
+    function: 'read-documents',
     permission: 'files:read',
     query: ['limit', 'order', 'cursor', 'page', 'after', 'after_id', 'purpose', 'ids[]', 'ids'],
   },
-  retrieve_document: { route: 'GET /v1/files/{document_id}', permission: 'files:read' },
+  retrieve_document: { route: 'GET /v1/files/{document_id}', function: 'read-documents', permission: 'files:read' },
   download_document: {
     route: 'GET /v1/files/{document_id}/content',
+    function: 'read-documents',
     permission: 'files:read',
     headers: HEADERS_OF_DOWNLOADS,
   },
-  delete_document: { route: 'DELETE /v1/files/{document_id}', permission: 'files:delete' },
+  delete_document: { route: 'DELETE /v1/files/{document_id}', function: 'delete-document', permission: 'files:delete' },
   list_container_files: {
     route: 'GET /v1/containers/{container_id}/files',
+    function: 'read-container-files',
     permission: 'containers:read',
     query: ['limit', 'after', 'order'],
   },
   retrieve_container_file: {
     route: 'GET /v1/containers/{container_id}/files/{file_id}',
+    function: 'read-container-files',
     permission: 'containers:read',
   },
   download_container_file: {
     route: 'GET /v1/containers/{container_id}/files/{file_id}/content',
+    function: 'read-container-files',
     permission: 'containers:read',
     headers: HEADERS_OF_DOWNLOADS,
   },
+  retrieve_key: { route: 'GET /v1/key', function: 'read-documents' },
 } as const satisfies Record<string, OperationEntry>
 
 export type OperationName = keyof typeof OPERATIONS

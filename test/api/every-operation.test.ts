@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
-import { PERMISSIONS, type Permission } from '../../lib/auth/caller.ts'
+import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
+import { entryOf } from '../../lib/http/operations.ts'
 import { formatFileId } from '../../lib/ids.ts'
-import { functionOf, OPERATION_NAMES, OPERATIONS } from '../support/api/operations.ts'
+import { OPERATION_NAMES, OPERATIONS } from '../support/api/operations.ts'
 import { COMMON_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
 
@@ -27,18 +28,18 @@ it('there is a handler for every function behind the gateway', () => {
 
 describe.each(OPERATION_NAMES)('%s', (name) => {
   const { success, facts } = OPERATIONS[name]
-  const permission = functionOf(OPERATIONS[name]).permission as Permission
+  const { permission } = entryOf(name)
 
-  it('is done for a management key, and for a standard key with its one permission', async () => {
+  it('is done for a management key, and for a standard key with its one permission, if it needs one', async () => {
     const api = await prepare()
-    const token = api.apiKeys.add({ permissions: [permission], keyId: 'key_one' })
+    const token = api.apiKeys.add({ permissions: permission ? [permission] : [], keyId: 'key_one' })
     for (const each of [token, api.managementToken]) {
       const headers = { Authorization: `Bearer ${each}` }
       expect((await api.call(name, { parameters: api.parameters, headers })).status).toBe(success)
     }
   })
 
-  it('is 403 for a key with every other permission, and changes nothing', async () => {
+  it.skipIf(permission === undefined)('is 403 for a key with every other permission, and changes nothing', async () => {
     const api = await prepare()
     const others = PERMISSIONS.filter((other) => other !== permission)
     const headers = { Authorization: `Bearer ${api.apiKeys.add({ permissions: others, keyId: 'key_other' })}` }

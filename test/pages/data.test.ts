@@ -41,7 +41,14 @@ beforeAll(async () => {
   }
 
   const key = { keyId: 'key_1', workspaceId: 'ws_1', userId: 'u', kind: 'standard', permissions: ['a'] }
-  const state = { tokenHash: 'h', isEnabled: true, expiresAtMs: 1, createdAt: '2026', replacedBy: 'key_2' }
+  const state = {
+    tokenHash: 'h',
+    isEnabled: true,
+    expiresAtMs: 1,
+    requestsPerMinute: 1,
+    createdAt: '2026',
+    replacedBy: 'key_2',
+  }
   await createApiKeyAdministration({ client, tableName: KEYS_TABLE }).add({ ...key, ...state } as never, signal)
   await dependencies.rateLimiter.take('key_1', signal)
   await dependencies.rateLimiter.beginWait('key_1', 20_000, signal)

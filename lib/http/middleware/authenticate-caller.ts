@@ -23,14 +23,16 @@ export function authenticateCaller(deps: { apiKeys: ApiKeyStore; now(): number }
   return { before }
 }
 
-/** @param permissionOf the operation at a resource of the gateway */
-export function authorizeCaller(permissionOf: (resource: string) => Permission | undefined): ApiMiddleware {
+/** @param operationAt the operation at a resource of the gateway */
+export function authorizeCaller(
+  operationAt: (resource: string) => { permission: Permission | undefined } | undefined,
+): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event }) => {
     const { caller } = event.state
-    const permission = permissionOf(event.resource)
+    const operation = operationAt(event.resource)
     if (caller === undefined) throw new Error('authorization needs an authenticated caller')
-    if (permission === undefined) throw new Error(`no operation is served at ${event.resource}`)
-    requirePermission(caller, permission)
+    if (operation === undefined) throw new Error(`no operation is served at ${event.resource}`)
+    if (operation.permission !== undefined) requirePermission(caller, operation.permission)
   }
   return { before }
 }

@@ -44,6 +44,11 @@ const TESTED = {
     facts: ['document_id', { size_bytes: 8 }],
     calls: ['HeadObject', 'documents.find'],
   },
+  retrieve_key: {
+    success: 200,
+    facts: [],
+    calls: ['ledger.read'],
+  },
   delete_document: {
     success: 200,
     facts: ['document_id', { is_replayed: false }],

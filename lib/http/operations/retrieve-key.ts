@@ -1,0 +1,35 @@
+import { permissionsOf } from '../../auth/authenticate.ts'
+import type { Ledger } from '../../ledger/ports/ledger.ts'
+import type { Operation } from '../api-handler.ts'
+
+export interface RetrieveKeyDependencies {
+  ledger: Pick<Ledger, 'read'>
+  /** For workspaces without a quota of their own. */
+  defaultQuotaBytes: number
+}
+
+/** GET /v1/key: whom the caller's own key stands for, what it may do, and how much of the workspace's quota is used. */
+export function retrieveKeyOperation({ ledger, defaultQuotaBytes }: RetrieveKeyDependencies): Operation {
+  return {
+    async handle({ caller, policy, rateLimitPassed, state: { deadline } }) {
+      const { workspaceId, keyId, kind, userId, expiresAtMs } = caller
+      await rateLimitPassed
+      const empty = { quotaBytes: defaultQuotaBytes, usedBytes: 0, documents: 0 }
+      const { quotaBytes, usedBytes, documents } = (await ledger.read(workspaceId, deadline.signal)) ?? empty
+      const body = {
+        key_id: keyId,
+        workspace_id: workspaceId,
+        kind,
+        permissions: permissionsOf(caller),
+        user_id: userId ?? null,
+        expires_at: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
+        requests_per_minute: policy.requestsPerMinute,
+        quota_bytes: quotaBytes,
+        used_bytes: usedBytes,
+        remaining_bytes: quotaBytes - usedBytes,
+        documents,
+      }
+      return { statusCode: 200, body: JSON.stringify(body) }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { PERMISSIONS } from '../../lib/auth/caller.ts'
+import { ServiceError } from '../../lib/errors.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import { createTestApi } from '../support/api/test-api.ts'
+
+const QUOTA_BYTES = 1000
+
+function setUp() {
+  const api = createTestApi({ defaultQuotaBytes: QUOTA_BYTES })
+  const show = async (token: string) => {
+    const { status, body } = await api.call('retrieve_key', { headers: { Authorization: `Bearer ${token}` } })
+    return { status, body: body as Record<string, unknown> }
+  }
+  return { ...api, show }
+}
+
+describe('GET /key', () => {
+  it('shows a standard key: what it may do, its end and its limit, and the usage of its workspace; no secret', async () => {
+    const api = setUp()
+    const { body: document } = await api.promote({})
+    const expiresAtMs = Date.parse('2027-02-19T09:38:35.556Z')
+    const token = api.apiKeys.add({
+      keyId: 'key_own',
+      permissions: ['files:read', 'unknown'],
+      expiresAtMs,
+      requestsPerMinute: 12,
+    })
+    const used = (document as { size_bytes: number }).size_bytes
+    const { status, body } = await api.show(token)
+    expect([status, body]).toEqual([
+      200,
+      {
+        key_id: 'key_own',
+        workspace_id: 'ws_1',
+        kind: 'standard',
+        permissions: ['files:read'],
+        user_id: 'user_1',
+        expires_at: '2027-02-19T09:38:35.556Z',
+        requests_per_minute: 12,
+        quota_bytes: QUOTA_BYTES,
+        used_bytes: used,
+        remaining_bytes: QUOTA_BYTES - used,
+        documents: 1,
+      },
+    ])
+  })
+
+  it('shows a management key with all permissions, and the default quota where nothing was promoted yet', async () => {
+    const api = setUp()
+    const token = api.apiKeys.add({ kind: 'management', permissions: [], workspaceId: 'ws_new' as WorkspaceId })
+    const usage = { quota_bytes: QUOTA_BYTES, used_bytes: 0, remaining_bytes: QUOTA_BYTES, documents: 0 }
+    const key = { workspace_id: 'ws_new', kind: 'management', permissions: [...PERMISSIONS], expires_at: null }
+    expect((await api.show(token)).body).toMatchObject({ ...key, requests_per_minute: 60, ...usage })
+    expect(api.stored.ledgers()).toEqual([])
+  })
+
+  it('is answered after the limit, and is 503 without the ledger', async () => {
+    const api = setUp()
+    api.ledger.read = () => Promise.reject(new ServiceError('service_unavailable'))
+    expect((await api.show(api.apiKeys.add())).status).toBe(503)
+  })
+})
