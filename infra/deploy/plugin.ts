@@ -73,10 +73,13 @@ export default class PromotionDeployment {
       },
       'after:aws:package:finalize:mergeCustomProviderResources': () => {
         const template = service.provider.compiledCloudFormationTemplate
-        template.Resources = expandLists(template.Resources, `${service.service}-${provider().getStage()}-`)
+        template.Resources = expandLists(template.Resources)
         resolveConditions(template)
         applyAccountRules(template, service.custom.settings)
-        finishTemplate(template, originsIn(service.custom.settings.corsAllowedOrigins ?? ''))
+        finishTemplate(template, {
+          stackName: provider().naming.getStackName(),
+          corsAllowedOrigins: originsIn(service.custom.settings.corsAllowedOrigins ?? ''),
+        })
       },
       'before:deploy:deploy': () => {
         tagStack()

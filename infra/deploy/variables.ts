@@ -4,7 +4,6 @@ import { readOwnSettings, SETTINGS, type Setting, STAGES } from './settings.ts'
 
 export { dashboard } from './dashboard.ts'
 export { functionResources, functions } from './functions.ts'
-export { gatewayResponses } from './gateway-responses.ts'
 
 /** What the framework hands to a function of ${file(…)}. */
 export interface Framework {
