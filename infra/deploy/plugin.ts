@@ -62,8 +62,10 @@ export default class PromotionDeployment {
           stage,
           region: provider().getRegion(),
           settings: service.custom.settings,
-          given: [options.param ?? []].flat(),
-          written: Object.keys(serverless.configurationInput?.params?.[stage] ?? {}),
+          given: [
+            ...[options.param ?? []].flat().map((text) => text.replace(/=.*/s, '')),
+            ...Object.keys(serverless.configurationInput?.params?.[stage] ?? {}),
+          ],
         })
         refuse('These parameters cannot be deployed (docs/settings.md)', problems)
         if (process.env.PROMOTION_BUILD === 'skip') return

@@ -17,8 +17,7 @@ const stageOf = ({ options }: Framework) => options.stage ?? 'dev'
 export function parameters(framework: Framework) {
   return orRefuse(() => {
     const stage = stageOf(framework)
-    const problems = [...problemsInStage(stage), ...problemsInOptions(framework.options)]
-    if (problems.length > 0) throw new Error(problems.join('\n- '))
+    refuseStage(stage)
     const { region, ...own } = readOwnSettings(stage)
     const texts = Object.entries(own).map(([name, value]) => [name, String(value ?? '')])
     const defaults = defaultParameters()
@@ -93,14 +92,9 @@ function mapSettings<Value>(read: (setting: Setting, name: string) => Value | un
 }
 
 /** The longest function name, `{service}-{stage}-promote-container-file`, must fit into Lambda's 64 characters. */
-export function problemsInStage(stage: string): string[] {
-  if (/^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/.test(stage)) return []
-  return [`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`]
-}
-
-function problemsInOptions({ param }: Framework['options']): string[] {
-  const malformed = [param ?? []].flat().filter((text) => !/^[^=]+=./.test(text))
-  return malformed.map((text) => `--param ${text}: write it as --param NAME=VALUE`)
+function refuseStage(stage: string): void {
+  if (!/^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/.test(stage))
+    throw new Error(`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`)
 }
 
 /** Exits on a failure: the framework would repeat the same sentence for every variable of serverless.yml. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { physicalNamePrefix } from '../../infra/deploy/physical-name.ts'
 import { accessesOfStack } from '../support/template/cloudformation-accesses.ts'
-import { nameOf } from '../support/template/cloudformation-names.ts'
+import { nameOf, physicalNamePrefix } from '../support/template/cloudformation-names.ts'
 import { accessesOfFramework } from '../support/template/framework-accesses.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { isAllowed, unusedRights } from '../support/template/iam-policies.ts'

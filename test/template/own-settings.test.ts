@@ -87,8 +87,8 @@ describe('what cannot be meant', () => {
   const noRegion = 'no region: write "region: eu-west-1" into settings/dev.yml, or say --region'
   it.each<[fault: string, ask: () => Promise<unknown>]>([
     ['settings/listed.yml is no list of parameters, one "name: value" a line', () => parameters({ stage: 'listed' })],
-    ['--param foo: write it as --param NAME=VALUE', () => parameters({ stage: 'dev', param: 'foo' })],
     ['--stage is "Prod_1": allowed are 1 to 16 of a-z', () => parameters({ stage: 'Prod_1' })],
+    ['--stage is "a-stage-with-seven": allowed are', () => parameters({ stage: 'a-stage-with-seven' })],
     [noRegion, () => regionOf({ stage: 'dev' }, 'deploy')],
     [noRegion, () => regionOf({ stage: 'dev' }, 'remove')],
     [
