@@ -54,17 +54,17 @@ const REWRITTEN: [module: RegExp, write: (source: string) => string][] = [
     (source) => `export default { version: ${JSON.stringify(JSON.parse(source).version)} }`,
   ],
   // Modules that are imported but never used: another strategy of retries, a region that no variable names, fallbacks for
-  // hashes that Node.js has, a cache of endpoints, for which no operation of DynamoDB asks; streams and user agents of
-  // browsers; and of the library of file types, streams, blobs, fractions and the lists of all types.
+  // hashes that Node.js has, a cache of endpoints, for which no operation of DynamoDB asks; streams of browsers;
+  // and of the library of file types, streams, blobs, fractions and the lists of all types.
   [
-    /[\\/](DefaultRateLimiter|getInstanceMetadataRegion|(Sha256|Sha1|Md5|Crc32)Js|endpoint-cache[\\/]dist-es[\\/]index|sdk-stream-mixin\.browser|createUserAgentStringParsingProvider|(Blob|ReadStream)Tokenizer|WebStreamReaderFactory|ieee754[\\/]index|file-type[\\/]source[\\/]supported)\.js$/,
+    /[\\/](DefaultRateLimiter|getInstanceMetadataRegion|(Sha256|Sha1|Md5|Crc32)Js|endpoint-cache[\\/]dist-es[\\/]index|sdk-stream-mixin\.browser|(Blob|ReadStream)Tokenizer|WebStreamReaderFactory|ieee754[\\/]index|file-type[\\/]source[\\/]supported)\.js$/,
     () => `
       class Unused {}
       export {
         Unused as DefaultRateLimiter, Unused as getInstanceMetadataRegion, Unused as Sha256Js, Unused as Sha1Js,
         Unused as Md5Js, Unused as Crc32Js, Unused as EndpointCache, Unused as sdkStreamMixin,
-        Unused as createUserAgentStringParsingProvider, Unused as BlobTokenizer, Unused as ReadStreamTokenizer,
-        Unused as makeWebStreamReader, Unused as read, Unused as write
+        Unused as BlobTokenizer, Unused as ReadStreamTokenizer, Unused as makeWebStreamReader, Unused as read,
+        Unused as write
       }
       export const extensions = [], mimeTypes = []`,
   ],

@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
@@ -14,6 +15,12 @@ const outputs = filesOf({ root: ROOT, entryPoint: PROMOTE_ENTRY, metafile }, 'st
 
 // A newer SDK may be laid out differently, and then nothing but the size would tell: docs/decisions/0013-lean-bundle.md.
 it('each function is within its budget', () => requireBudgets(ROOT, metafile))
+
+it('ships no chunk that nothing loads', () => {
+  const entryPoints = globSync('functions/*.ts', { cwd: ROOT })
+  const loaded = entryPoints.flatMap((entryPoint) => filesOf({ root: ROOT, entryPoint, metafile }, 'all'))
+  expect(Object.keys(metafile.outputs).toSorted()).toEqual(loaded.toSorted())
+})
 
 describe('a cold start reads', () => {
   it('no configuration file', () => {
