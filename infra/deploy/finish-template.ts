@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { addGatewayAnswers, pathOf } from './gateway-answers.ts'
+import { API_FUNCTIONS } from './functions.ts'
+import { addGatewayAnswers } from './gateway-answers.ts'
 import { ofType, type Resource, rewrite, type Template } from './template.ts'
 
 interface Deployed {
@@ -10,8 +11,7 @@ interface Deployed {
 
 /** Fills in what serverless.yml cannot say: names that the framework makes up. @param template changed in place */
 export function finishTemplate(template: Template, { stackName, corsAllowedOrigins }: Deployed): void {
-  // This comes before the gateway's own answers are added: the stage's throttling is enough for those.
-  throttleMethods(template)
+  throttleOperations(template)
   addGatewayAnswers(template, corsAllowedOrigins)
   sendRequestsToAliases(template)
   deployToStage(template)
@@ -21,16 +21,19 @@ export function finishTemplate(template: Template, { stackName, corsAllowedOrigi
   dropMissingDependencies(template)
 }
 
-/** Repeats the stage's throttling for each method, so that no method can use up what all share. */
-function throttleMethods(template: Template): void {
+/**
+ * Repeats the stage's throttling for each operation, so that none can use up what all share. The stage's own is enough
+ * for the gateway's answers.
+ */
+function throttleOperations(template: Template): void {
   const [, { Properties }] = theOnly(ofType(template, 'AWS::ApiGateway::Stage'))
   const [ofAll] = Properties.MethodSettings
   // All requests of two seconds may come at once.
   ofAll.ThrottlingBurstLimit = String(2 * Number(ofAll.ThrottlingRateLimit))
-  for (const [, { Properties: method }] of ofType(template, 'AWS::ApiGateway::Method')) {
+  for (const route of API_FUNCTIONS.flatMap(({ routes }) => routes)) {
+    const [HttpMethod = '', path = ''] = route.split(' ')
     // API Gateway, "MethodSetting": the slashes of the path are escaped.
-    const ResourcePath = `/${pathOf(template, method.ResourceId).replaceAll('/', '~1')}`
-    Properties.MethodSettings.push({ ...ofAll, HttpMethod: method.HttpMethod, ResourcePath })
+    Properties.MethodSettings.push({ ...ofAll, HttpMethod, ResourcePath: `/${path.replaceAll('/', '~1')}` })
   }
 }
 

@@ -70,12 +70,6 @@ export function addGatewayAnswers(template: Template, origins: readonly string[]
   }
 }
 
-/** The path of a resource of the REST API. */
-export function pathOf(template: Template, { Ref: id }: { Ref: string }): string {
-  const { ParentId, PathPart } = template.Resources[id]?.Properties ?? {}
-  return `${ParentId.Ref ? pathOf(template, ParentId) : ''}/${PathPart}`
-}
-
 /** A header can name one origin only: the one that asks, if it is one of them. The settings' check lets no quote in. */
 function allowOrigin(origins: readonly string[]): string {
   const isAllowed = origins.map((origin) => `$origin == "${origin}"`).join(' || ')

@@ -36,13 +36,11 @@ export const values = () => mapSettings((_, name) => `\${param:${name}}`)
 
 /** `provider.environment`. */
 export async function environment({ resolveVariable }: Framework): Promise<Record<string, string>> {
-  const tables = Object.keys(SETTINGS).filter((name) => name.endsWith('Table'))
-  const named = async (name: string) => [name, await resolveVariable(`param:${name}`)] as const
-  const existing = new Map(await Promise.all(tables.map(named)))
+  const names = Object.keys(SETTINGS)
+  const values = await Promise.all(names.map((name) => resolveVariable(`param:${name}`)))
   return environmentOf(`\${self:service}-\${sls:stage}`, (name) => {
-    if (name.endsWith('Table')) return String(existing.get(name) ?? '')
     // A bucket has a name even if none was given.
-    return name.endsWith('Bucket') ? `\${self:custom.${name}Name}` : `\${param:${name}}`
+    return name.endsWith('Bucket') ? `\${self:custom.${name}Name}` : String(values[names.indexOf(name)] ?? '')
   })
 }
 
