@@ -1,8 +1,8 @@
 import { globSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
-import { requireBudgets } from './budget.ts'
+import { filesOf, requireBudgets } from './budget.ts'
 import { LEAN_SDK } from './lean-sdk.ts'
 
 export const PROMOTE_ENTRY = 'functions/promote-container-file.ts'
@@ -42,18 +42,31 @@ export async function bundle(
   { root, outDir }: Where,
   options: Pick<BuildOptions, 'minify' | 'splitting' | 'sourcemap'> = {},
 ): Promise<Metafile> {
-  const builds = entryPoints.map((entryPoint) => {
+  const builds = entryPoints.map(async (entryPoint) => {
     const chunkNames = `chunks/${basename(entryPoint, '.ts')}/[name]-[hash]`
     const where = { absWorkingDir: root, outdir: outDir, write: false } as const
-    return build({ ...OPTIONS, ...options, ...where, entryPoints: [entryPoint], chunkNames })
+    const { outputFiles, metafile } = await build({
+      ...OPTIONS,
+      ...options,
+      ...where,
+      entryPoints: [entryPoint],
+      chunkNames,
+    })
+    // esbuild also makes chunks of what is loaded on demand by code that it has then dropped.
+    const loaded = filesOf({ root, entryPoint, metafile }, 'all')
+    return {
+      files: outputFiles.filter(({ path }) => loaded.includes(relative(root, path))),
+      inputs: metafile.inputs,
+      outputs: Object.fromEntries(Object.entries(metafile.outputs).filter(([file]) => loaded.includes(file))),
+    }
   })
   const built = await Promise.all(builds)
   await replaceFiles(
     outDir,
-    built.flatMap(({ outputFiles }) => outputFiles),
+    built.flatMap(({ files }) => files),
   )
   const merge = <Part extends 'inputs' | 'outputs'>(part: Part): Metafile[Part] =>
-    Object.assign({}, ...built.map(({ metafile }) => metafile[part]))
+    Object.assign({}, ...built.map((each) => each[part]))
   return { inputs: merge('inputs'), outputs: merge('outputs') }
 }
 

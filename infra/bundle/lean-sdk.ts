@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { basename } from 'node:path'
 import type { Plugin } from 'esbuild'
 
 /**
@@ -10,10 +9,8 @@ export const LEAN_SDK: Plugin[] = [rewriteModules(), requireBuiltins()]
 
 const STRING_CONSTANT = /^const (_\w+) = ("[^"\\\n]*");$/gm
 const COMPUTED_KEY = /\[(_\w+)\]:/g
-const ON_DEMAND = /await import\(("node:\w+")\)/g
-const ZLIB = 'import * as zlib from "node:zlib"'
 
-const REWRITTEN: [module: RegExp, write: (source: string, path: string) => string][] = [
+const REWRITTEN: [module: RegExp, write: (source: string) => string][] = [
   // The SDK describes every operation of a service in one file, with keys such as `[_hH]:`. esbuild must take these for
   // calls of toString and keeps all 480 descriptions of S3; with the keys written out, it drops the unused ones.
   [/[\\/]dist-es[\\/]schemas[\\/]schemas_\d+\.js$/, inlineKeys],
@@ -31,20 +28,6 @@ const REWRITTEN: [module: RegExp, write: (source: string, path: string) => strin
       export { CONFIG_PREFIX_SEPARATOR } from './constants'
       export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} })`,
   ],
-  // The SDK imports node:http when an endpoint is not https, which esbuild would put into a file of its own.
-  [
-    /[\\/]node-http-handler[\\/]dist-es[\\/]node-http-handler\.js$/,
-    (source) => source.replaceAll(ON_DEMAND, 'process.getBuiltinModule($1)'),
-  ],
-  // node:zlib is used for a CRC-32 alone.
-  [
-    /[\\/]Crc32Node\.js$/,
-    (source) =>
-      source.replace(ZLIB, 'const zlib = { crc32: (...data) => process.getBuiltinModule("node:zlib").crc32(...data) }'),
-  ],
-  // From here on: modules that are imported but never used, reduced to what their importers need.
-  // No operation of DynamoDB asks for other endpoints; its client makes a cache for them all the same.
-  [/@aws-sdk[\\/]endpoint-cache[\\/]dist-es[\\/]index\.js$/, () => 'export class EndpointCache {}'],
   // Only SelectObjectContent streams events.
   [
     /@smithy[\\/]core[\\/]dist-es[\\/]submodules[\\/]event-streams[\\/]index\.js$/,
@@ -62,27 +45,28 @@ const REWRITTEN: [module: RegExp, write: (source: string, path: string) => strin
         static sigv4aDependency() { return 'none' }
       }`,
   ],
-  // Another strategy of retries, a region that no variable names, streams of browsers.
-  [
-    /[\\/](DefaultRateLimiter|getInstanceMetadataRegion|sdk-stream-mixin\.browser)\.js$/,
-    () => 'export const [DefaultRateLimiter, getInstanceMetadataRegion, sdkStreamMixin] = []',
-  ],
-  // Fallbacks for hashes that node:crypto and node:zlib lack.
-  [/[\\/](Sha256|Sha1|Md5|Crc32)Js\.js$/, (_, path) => `export class ${basename(path, '.js')} {}`],
   // A library prints with it when DEBUG is set.
   [/node_modules[\\/]debug[\\/]src[\\/]index\.js$/, () => 'export default () => () => {}'],
-  // What the library of file types has for streams, blobs, fractions and runtimes without decoders.
-  [
-    /[\\/]((Blob|ReadStream)Tokenizer|WebStreamReaderFactory|ieee754[\\/]index)\.js$/,
-    () => 'export const [BlobTokenizer, ReadStreamTokenizer, makeWebStreamReader, read, write] = []',
-  ],
   [/text-codec.+index\.js$/, () => 'export const textDecode = (a, b) => Buffer.from(a).toString(b), textEncode = null'],
-  // The lists of all types, which nobody asks for.
-  [/file-type[\\/]source[\\/]supported\.js$/, () => 'export const extensions = [], mimeTypes = []'],
   // Only its version is read.
   [
     /@aws-sdk[\\/]client-[\w-]+[\\/]package\.json$/,
     (source) => `export default { version: ${JSON.stringify(JSON.parse(source).version)} }`,
+  ],
+  // Modules that are imported but never used: another strategy of retries, a region that no variable names, fallbacks for
+  // hashes that Node.js has, a cache of endpoints, for which no operation of DynamoDB asks; streams of browsers;
+  // and of the library of file types, streams, blobs, fractions and the lists of all types.
+  [
+    /[\\/](DefaultRateLimiter|getInstanceMetadataRegion|(Sha256|Sha1|Md5|Crc32)Js|endpoint-cache[\\/]dist-es[\\/]index|sdk-stream-mixin\.browser|(Blob|ReadStream)Tokenizer|WebStreamReaderFactory|ieee754[\\/]index|file-type[\\/]source[\\/]supported)\.js$/,
+    () => `
+      class Unused {}
+      export {
+        Unused as DefaultRateLimiter, Unused as getInstanceMetadataRegion, Unused as Sha256Js, Unused as Sha1Js,
+        Unused as Md5Js, Unused as Crc32Js, Unused as EndpointCache, Unused as sdkStreamMixin,
+        Unused as BlobTokenizer, Unused as ReadStreamTokenizer, Unused as makeWebStreamReader, Unused as read,
+        Unused as write
+      }
+      export const extensions = [], mimeTypes = []`,
   ],
 ]
 
@@ -91,10 +75,7 @@ function rewriteModules(): Plugin {
     name: 'rewrite-modules',
     setup(build) {
       for (const [filter, write] of REWRITTEN) {
-        build.onLoad({ filter }, async ({ path }) => ({
-          contents: write(await readFile(path, 'utf8'), path),
-          loader: 'js',
-        }))
+        build.onLoad({ filter }, async ({ path }) => ({ contents: write(await readFile(path, 'utf8')), loader: 'js' }))
       }
     },
   }

@@ -1,14 +1,140 @@
-import { CHARTS, type Chart, COLUMNS, type Line, NAMESPACE, SERVICE } from './dashboard-charts.ts'
-import { METRIC_TABLE } from './metric-table.ts'
+import { type MetricName, NAMESPACE } from '../../lib/metrics.ts'
+import { API_FUNCTIONS } from './functions.ts'
 
-/** The metrics of ours in a chart, unless it shows them by a second dimension. */
-function ownLines(title: string, { lines = [] }: Chart): Line[] {
-  if (lines.some((line) => line.length === 1)) return []
-  return Object.entries(METRIC_TABLE).flatMap(([name, { chart, stat = 'Sum' as const, label, axis }]): Line[] =>
-    chart === title
-      ? [[NAMESPACE, name, 'service', SERVICE, { stat, ...(axis && { yAxis: axis }), ...(label && { label }) }]]
-      : [],
-  )
+const SERVICE = `\${self:provider.environment.SERVICE_NAME}`
+const RESOLVER = `\${self:functions.resolveDueWork.name}`
+const AUDIT = `\${self:functions.auditWorkspaces.name}`
+const COLUMNS = 24
+const ROW_HEIGHT = 6
+const HOUR_SECONDS = 3600
+
+/** Of those that CloudWatch knows. */
+type Stat = 'Sum' | 'Maximum' | 'Average' | 'SampleCount' | 'p50' | 'p99'
+
+interface Options {
+  stat: Stat
+  yAxis?: 'right'
+  label?: string
+}
+/** Namespace, metric, pairs of dimension and value, options; or an expression. */
+type Line = [...string[], Options] | [{ id: string; expression: string }]
+
+interface Chart {
+  /** Of 24 columns; 8 by default. */
+  width?: number
+  stacked?: true
+  period?: typeof HOUR_SECONDS
+  metrics: Line[]
+}
+
+const own = (name: MetricName, options: Partial<Options> = {}): Line => [
+  ...[NAMESPACE, name, 'service', SERVICE],
+  { stat: 'Sum', ...options },
+]
+const each = (stat: Stat, ...names: MetricName[]) => names.map((name) => own(name, { stat }))
+/** A line for each value of a second dimension. */
+function by(dimension: string, metric: MetricName, stat: Stat, period?: number): Line {
+  const search = `{${NAMESPACE},service,${dimension}} MetricName="${metric}" service="${SERVICE}"`
+  const rest = period === undefined ? '' : `, ${period}`
+  return [{ id: dimension, expression: `SEARCH('${search}', '${stat}'${rest})` }]
+}
+const gateway = (metric: string, stat: Stat, label?: string): Line => [
+  ...['AWS/ApiGateway', metric, 'ApiName', `\${self:provider.apiName}`, 'Stage', `\${sls:stage}`],
+  { stat, ...(label && { label }) },
+]
+const lambda = (metric: string, functionName: string, stat: Stat, label: string): Line => [
+  ...['AWS/Lambda', metric, 'FunctionName', functionName],
+  { stat, label },
+]
+const ofEachApiFunction = (metric: string, stat: Stat, toLabel: (name: string) => string) =>
+  API_FUNCTIONS.map(({ name }) => lambda(metric, `\${self:service}-\${sls:stage}-${name}`, stat, toLabel(name)))
+const ofEachTable = (metric: string) =>
+  ['workspaces', 'documents', 'rate limits'].map((label): Line => {
+    const variable = `${label.toUpperCase().replace(' ', '_')}_TABLE`
+    return ['AWS/DynamoDB', metric, 'TableName', `\${self:provider.environment.${variable}}`, { stat: 'Sum', label }]
+  })
+
+/** By title, row by row, from the left. Each metric of lib/metrics.ts is in one of them. */
+const CHARTS: Readonly<Record<string, Chart>> = {
+  'Requests and errors': {
+    metrics: [gateway('Count', 'Sum'), gateway('4XXError', 'Sum'), gateway('5XXError', 'Sum')],
+  },
+  'Latency of the API': {
+    metrics: [
+      gateway('Latency', 'p50', 'p50'),
+      gateway('Latency', 'p99', 'p99'),
+      gateway('IntegrationLatency', 'p99', 'p99 without the gateway'),
+    ],
+  },
+  'Time of each step, p99': {
+    metrics: each(
+      'p99',
+      'PromotionTime',
+      'AuthenticateTime',
+      'LookUpTime',
+      'BeginTime',
+      'CopyTime',
+      'TakeTime',
+      'RecordTime',
+      'UnmarkTime',
+      'UndoTime',
+    ),
+  },
+  Outcomes: {
+    stacked: true,
+    metrics: each('Sum', 'Promotions', 'Replays', 'Deletions', 'Expiries', 'Refusals', 'Failures'),
+  },
+  'Refusals by reason': { stacked: true, metrics: [by('reason', 'Refusals', 'Sum')] },
+  'Failures by reason': { stacked: true, metrics: [by('reason', 'Failures', 'Sum')] },
+  'Bytes promoted and deleted': { metrics: each('Sum', 'PromotedBytes', 'DeletedBytes') },
+  'Quota nearly full and rate limiter unavailable': {
+    metrics: each('Sum', 'QuotaNearlyFull', 'RateLimiterUnavailable'),
+  },
+  'Leftovers of dead processes, and expired documents': {
+    metrics: [
+      ...each('Sum', 'LeftoversResolved', 'LeftoversFailed'),
+      own('OldestLeftover', { stat: 'Maximum', yAxis: 'right', label: 'oldest (ms)' }),
+      own('ExpiriesFailed'),
+      own('OldestExpiry', { stat: 'Maximum', yAxis: 'right', label: 'oldest expired (ms)' }),
+      lambda('Invocations', RESOLVER, 'Sum', 'runs of the resolver'),
+      lambda('Errors', RESOLVER, 'Sum', 'runs that failed'),
+    ],
+  },
+  'Audit findings by kind': {
+    period: HOUR_SECONDS,
+    metrics: [by('kind', 'AuditFindings', 'Sum', HOUR_SECONDS)],
+  },
+  'Concurrency and throttles': {
+    metrics: [
+      ...ofEachApiFunction('ConcurrentExecutions', 'Maximum', (name) => `concurrent: ${name}`),
+      ...ofEachApiFunction('Throttles', 'Sum', (name) => `throttled: ${name}`),
+      ...ofEachApiFunction('Errors', 'Sum', (name) => `crashed: ${name}`),
+    ],
+  },
+  'Duration of the functions': {
+    metrics: [
+      ...ofEachApiFunction('Duration', 'p99', (name) => `${name} p99`),
+      lambda('Duration', RESOLVER, 'Maximum', 'resolve'),
+      lambda('Duration', AUDIT, 'Maximum', 'audit'),
+    ],
+  },
+  'Writes of the tables': { width: 12, metrics: ofEachTable('ConsumedWriteCapacityUnits') },
+  'Writes that were throttled': { width: 12, metrics: ofEachTable('WriteThrottleEvents') },
+  'Time of the other operations, p99': { width: 12, metrics: [by('operation', 'OperationTime', 'p99')] },
+  'Requests of the other operations': {
+    width: 12,
+    stacked: true,
+    metrics: [by('operation', 'OperationTime', 'SampleCount')],
+  },
+  'Rounds of the audit': {
+    width: COLUMNS,
+    period: HOUR_SECONDS,
+    metrics: [
+      own('AuditReads', { yAxis: 'right', label: 'read units' }),
+      own('AuditRoundAge', { stat: 'Maximum', label: 'age (% of auditRoundHours)' }),
+      own('AuditRoundsCompleted', { label: 'rounds completed' }),
+    ],
+  },
 }
 
 /** An element of serverless.yml's `resources`. The plugin lists the alarms, and writes the body as JSON. */
@@ -16,19 +142,11 @@ export function dashboard() {
   const alarms = { title: 'Alarms', alarms: [] }
   const widgets: object[] = [{ type: 'alarm', x: 0, y: 0, width: COLUMNS, height: 4, properties: alarms }]
   let [x, y] = [0, 4]
-  const height = 6
-  for (const [title, chart] of Object.entries<Chart>(CHARTS)) {
-    const { width = 8, stacked, period, lines = [] } = chart
-    const own = {
-      region: `\${AWS::Region}`,
-      view: 'timeSeries',
-      ...(stacked && { stacked }),
-      ...(period && { period }),
-    }
-    const properties = { title, ...own, metrics: [...ownLines(title, chart), ...lines] }
-    widgets.push({ type: 'metric', x, y, width, height, properties })
+  for (const [title, { width = 8, metrics, ...view }] of Object.entries(CHARTS)) {
+    const properties = { title, region: `\${AWS::Region}`, view: 'timeSeries', ...view, metrics }
+    widgets.push({ type: 'metric', x, y, width, height: ROW_HEIGHT, properties })
     const isFull = x + width >= COLUMNS
-    ;[x, y] = isFull ? [0, y + height] : [x + width, y]
+    ;[x, y] = isFull ? [0, y + ROW_HEIGHT] : [x + width, y]
   }
   const Properties = {
     // Dashboards have no region: their names are the account's (CloudWatch API Reference, PutDashboard).

@@ -1,34 +1,39 @@
 import { createHash } from 'node:crypto'
-import { addGatewayAnswers, pathOf } from './gateway-answers.ts'
+import { API_FUNCTIONS } from './functions.ts'
+import { addGatewayAnswers } from './gateway-answers.ts'
 import { ofType, type Resource, rewrite, type Template } from './template.ts'
 
+interface Deployed {
+  stackName: string
+  /** Whose pages may read the gateway's own answers. */
+  corsAllowedOrigins: readonly string[]
+}
+
 /** Fills in what serverless.yml cannot say: names that the framework makes up. @param template changed in place */
-export function finishTemplate(template: Template, corsAllowedOrigins: readonly string[]): void {
-  // This comes before the gateway's own answers are added: the stage's throttling is enough for those.
-  throttleMethods(template)
+export function finishTemplate(template: Template, { stackName, corsAllowedOrigins }: Deployed): void {
+  throttleOperations(template)
   addGatewayAnswers(template, corsAllowedOrigins)
   sendRequestsToAliases(template)
   deployToStage(template)
   takeFailedVersionsBack(template)
-  for (const [, { Properties }] of ofType(template, 'AWS::CloudWatch::Dashboard')) {
-    const { widgets }: { widgets: Resource['Properties'][] } = Properties.DashboardBody
-    const alarms = ofType(template, 'AWS::CloudWatch::Alarm').map(([id]) => `\${${id}.Arn}`)
-    for (const widget of widgets.filter(({ type }) => type === 'alarm')) widget.properties.alarms = alarms
-    Properties.DashboardBody = { 'Fn::Sub': JSON.stringify(Properties.DashboardBody) }
-  }
-  tidyDependencies(template)
+  nameAlarms(template, stackName)
+  listAlarms(template)
+  dropMissingDependencies(template)
 }
 
-/** Repeats the stage's throttling for each method, so that no method can use up what all share. */
-function throttleMethods(template: Template): void {
+/**
+ * Repeats the stage's throttling for each operation, so that none can use up what all share. The stage's own is enough
+ * for the gateway's answers.
+ */
+function throttleOperations(template: Template): void {
   const [, { Properties }] = theOnly(ofType(template, 'AWS::ApiGateway::Stage'))
   const [ofAll] = Properties.MethodSettings
   // All requests of two seconds may come at once.
   ofAll.ThrottlingBurstLimit = String(2 * Number(ofAll.ThrottlingRateLimit))
-  for (const [, { Properties: method }] of ofType(template, 'AWS::ApiGateway::Method')) {
+  for (const route of API_FUNCTIONS.flatMap(({ routes }) => routes)) {
+    const [HttpMethod = '', path = ''] = route.split(' ')
     // API Gateway, "MethodSetting": the slashes of the path are escaped.
-    const ResourcePath = `/${pathOf(template, method.ResourceId).replaceAll('/', '~1')}`
-    Properties.MethodSettings.push({ ...ofAll, HttpMethod: method.HttpMethod, ResourcePath })
+    Properties.MethodSettings.push({ ...ofAll, HttpMethod, ResourcePath: `/${path.replaceAll('/', '~1')}` })
   }
 }
 
@@ -95,26 +100,34 @@ function takeFailedVersionsBack(template: Template): void {
   }
 }
 
-/** Removes from DependsOn what is not in the template and what a reference implies: the framework states both. */
-function tidyDependencies({ Resources }: Template): void {
-  for (const resource of Object.values(Resources)) {
-    const implied = referencesIn(resource.Properties)
-    const stated = [resource.DependsOn ?? []].flat().filter((id) => id in Resources && !implied.has(id))
-    if (stated.length > 0) resource.DependsOn = stated
-    else delete resource.DependsOn
+/** Names each alarm after its logical id, and leads from there to the section of the runbook with the same name. */
+function nameAlarms(template: Template, stackName: string): void {
+  for (const [id, { Properties }] of ofType(template, 'AWS::CloudWatch::Alarm')) {
+    // ServerErrorRateAlarm → server-error-rate
+    const words = id.replace(/Alarm$/, '').match(/[A-Z][a-z]*/g) ?? []
+    const name = words.join('-').toLowerCase()
+    Properties.AlarmName = `${stackName}-${name}`
+    Properties.AlarmDescription += ` Runbook: docs/runbook.md#${name}`
   }
 }
 
-/** Logical ids (and pseudo parameters) that a value refers to. */
-function referencesIn(value: unknown): Set<unknown> {
-  const found = new Set<unknown>()
-  rewrite(value, (object) => {
-    found.add(object.Ref).add((object['Fn::GetAtt'] as string[] | undefined)?.[0])
-    const [text] = [object['Fn::Sub']].flat()
-    for (const [, id] of String(text).matchAll(/\$\{([A-Za-z0-9]+)(?:\.[^}]*)?\}/g)) found.add(id)
-    return object
-  })
-  return found
+/** Puts every alarm onto the dashboard, whose body CloudFormation takes as text. */
+function listAlarms(template: Template): void {
+  const alarms = ofType(template, 'AWS::CloudWatch::Alarm').map(([id]) => `\${${id}.Arn}`)
+  for (const [, { Properties }] of ofType(template, 'AWS::CloudWatch::Dashboard')) {
+    const { widgets }: { widgets: Resource['Properties'][] } = Properties.DashboardBody
+    for (const widget of widgets.filter(({ type }) => type === 'alarm')) widget.properties.alarms = alarms
+    Properties.DashboardBody = { 'Fn::Sub': JSON.stringify(Properties.DashboardBody) }
+  }
+}
+
+/** CloudFormation refuses a template that waits for what its settings have left out. */
+function dropMissingDependencies({ Resources }: Template): void {
+  for (const resource of Object.values(Resources)) {
+    const present = [resource.DependsOn ?? []].flat().filter((id) => id in Resources)
+    if (present.length > 0) resource.DependsOn = present
+    else delete resource.DependsOn
+  }
 }
 
 function theOnly(entries: [id: string, Resource][]): [id: string, Resource] {

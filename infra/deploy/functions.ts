@@ -77,12 +77,14 @@ interface Pattern {
   /** For the function's role. */
   statements?: object[]
   Resources: Record<string, Resource>
+  extensions?: object
+  Outputs?: object
 }
 
 /** An element of serverless.yml's `resources`: the functions' roles, log groups and outputs, and some aliases. */
 export function functionResources() {
   const each = FUNCTIONS.map(({ name, routes, statements }) => {
-    const common: Pattern & { extensions: object; Outputs: object } = fill(parse(read('per-function.yml')), name)
+    const common: Pattern = fill(parse(read('per-function.yml')), name)
     const api: Pattern = routes.length > 0 ? fill(parse(read('per-api-function.yml')), name) : { Resources: {} }
     const [policy] = common.Resources[`${logicalIdOf(name)}Role`]?.Properties.Policies ?? []
     policy.PolicyDocument.Statement.push(...(api.statements ?? []), ...statements)
@@ -96,10 +98,10 @@ export function functionResources() {
 const FOR_EACH = 'ForEachApiFunction'
 
 /** Expands the list elements `{ ForEachApiFunction: … }` of a template. */
-export function expandLists<Value>(value: Value, namePrefix: string): Value {
+export function expandLists<Value>(value: Value): Value {
   const expand = (element: unknown) =>
     isObject(element) && FOR_EACH in element
-      ? API_FUNCTIONS.map(({ name }) => fill(element[FOR_EACH], name, `${namePrefix}${name}`))
+      ? API_FUNCTIONS.map(({ name }) => fill(element[FOR_EACH], name))
       : [element]
   const expandAll = (inner: unknown) => (Array.isArray(inner) ? inner.flatMap(expand) : inner)
   return rewrite(value, (object) =>
@@ -108,10 +110,6 @@ export function expandLists<Value>(value: Value, namePrefix: string): Value {
 }
 
 /** The pattern with its placeholders filled in, those in the names of its properties, too. */
-function fill<Value>(pattern: Value, slug: string, functionName = `\${self:service}-\${sls:stage}-${slug}`): Value {
-  const filled = JSON.stringify(pattern)
-    .replaceAll('{Function}', logicalIdOf(slug))
-    .replaceAll('{function-name}', functionName)
-    .replaceAll('{slug}', slug)
-  return JSON.parse(filled)
+function fill<Value>(pattern: Value, slug: string): Value {
+  return JSON.parse(JSON.stringify(pattern).replaceAll('{Function}', logicalIdOf(slug)).replaceAll('{slug}', slug))
 }

@@ -1,10 +1,18 @@
-import { gatewayBody } from './gateway-responses.ts'
-import { OWN_ANSWER_HEADERS, preflightHeaders } from './gateway-texts.ts'
+import { logicalIdOf } from './functions.ts'
+import {
+  GATEWAY_RESPONSES,
+  type GatewayAnswer,
+  OWN_ANSWER_HEADERS,
+  preflightHeaders,
+  refusal,
+  wrongMethod,
+} from './gateway-responses.ts'
 import { ofType, type Resource, type Template } from './template.ts'
 
 /** OpenAI's libraries look for the one, Anthropic's for the other. */
 const REQUEST_ID = { 'x-request-id': 'context.extendedRequestId', 'request-id': 'context.extendedRequestId' }
-const UNKNOWN_PATH = 'ApiGatewayResourceUnknownPath'
+const RestApiId = { Ref: 'ApiGatewayRestApi' }
+const ROOT = { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }
 // UNSUPPORTED_MEDIA_TYPE refuses a body of any other type before the mock sees it. These are clients' defaults.
 const MEDIA_TYPES = [
   'application/json',
@@ -15,8 +23,9 @@ const MEDIA_TYPES = [
 ]
 
 /**
- * Makes the gateway answer wrong methods and unknown paths without a function, with a list of the operations. If there
- * are origins, it also answers preflights; without any, browsers let no page of another origin in.
+ * Gives the gateway's own errors our body, and makes it answer wrong methods and unknown paths without a function, with
+ * a list of the operations. If there are origins, it also answers preflights; without any, browsers let no page of
+ * another origin in.
  * @param template changed in place
  * @param origins whose pages may read the answers
  */
@@ -24,40 +33,41 @@ export function addGatewayAnswers(template: Template, origins: readonly string[]
   const operations = ofType(template, 'AWS::ApiGateway::Method').map(([, { Properties }]) => Properties)
   const paths = Map.groupBy(operations, ({ ResourceId }) => ResourceId.Ref as string)
   const forPages = origins.length === 0 ? {} : OWN_ANSWER_HEADERS
-  const headers = { ...quoted({ 'cache-control': 'no-store', ...forPages }), ...REQUEST_ID }
-  for (const [resourceId, ofPath] of paths) {
+  const headersOf = ({ headers }: GatewayAnswer) => ({ ...quoted({ ...headers, ...forPages }), ...REQUEST_ID })
+  const add = (id: string, ResourceId: object, answer: GatewayAnswer) => {
+    template.Resources[id] = mockMethod({ ResourceId, HttpMethod: 'ANY' }, answer, headersOf(answer))
+  }
+  for (const [ResponseType, answer] of Object.entries(GATEWAY_RESPONSES)) {
+    // A status would rewrite the whole class of a default, whose answers keep API Gateway's own.
+    const status = ResponseType.startsWith('DEFAULT_') ? {} : { StatusCode: String(answer.status) }
+    const ResponseParameters = prefixed('gatewayresponse.header.', headersOf(answer))
+    const ResponseTemplates = { 'application/json': answer.body }
+    template.Resources[`${logicalIdOf(ResponseType.toLowerCase().replaceAll('_', '-'))}Response`] = {
+      Type: 'AWS::ApiGateway::GatewayResponse',
+      Properties: { RestApiId, ResponseType, ...status, ResponseParameters, ResponseTemplates },
+    }
+  }
+  for (const [Ref, ofPath] of paths) {
     const methods = ofPath.map(({ HttpMethod }) => HttpMethod as string).toSorted()
     if (origins.length > 0) {
-      const answer = { status: 204, headers: quoted(preflightHeaders(methods)), body: allowOrigin(origins) }
-      template.Resources[`${resourceId}Preflight`] = mockMethod({ Ref: resourceId }, 'OPTIONS', answer)
+      const preflight = { status: 204, headers: preflightHeaders(methods), body: allowOrigin(origins) }
+      const method = { ResourceId: { Ref }, HttpMethod: 'OPTIONS' }
+      template.Resources[`${Ref}Preflight`] = mockMethod(method, preflight, quoted(preflight.headers))
       methods.push('OPTIONS')
     }
-    const withAllow = { ...headers, ...quoted({ allow: methods.toSorted().join(', ') }) }
-    const answer = { status: 404, headers: withAllow, body: gatewayBody('method_not_allowed') }
-    template.Resources[`${resourceId}WrongMethod`] = mockMethod({ Ref: resourceId }, 'ANY', answer)
+    add(`${Ref}WrongMethod`, { Ref }, wrongMethod(methods))
   }
-  for (const [, { Properties }] of ofType(template, 'AWS::ApiGateway::GatewayResponse')) {
-    for (const [name, value] of Object.entries(forPages))
-      Properties.ResponseParameters[`gatewayresponse.header.${name}`] = `'${value}'`
-  }
-  const root = { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }
-  template.Resources[UNKNOWN_PATH] = {
+  template.Resources.ApiGatewayResourceUnknownPath = {
     Type: 'AWS::ApiGateway::Resource',
     // API Gateway prefers any other path to it.
-    Properties: { RestApiId: { Ref: 'ApiGatewayRestApi' }, ParentId: root, PathPart: '{proxy+}' },
+    Properties: { RestApiId, ParentId: ROOT, PathPart: '{proxy+}' },
   }
   // Where there is no method, a request with a bearer key would be refused for its signature. {proxy+} is not the root.
-  const unknown = { status: 404, headers, body: gatewayBody('route_not_found') }
-  template.Resources.ApiGatewayRootAny = mockMethod(root, 'ANY', unknown)
-  for (const [id] of ofType(template, 'AWS::ApiGateway::Resource')) {
-    if (!paths.has(id)) template.Resources[`${id}Any`] = mockMethod({ Ref: id }, 'ANY', unknown)
+  const unknown = refusal('route_not_found')
+  add('ApiGatewayRootAny', ROOT, unknown)
+  for (const [Ref] of ofType(template, 'AWS::ApiGateway::Resource')) {
+    if (!paths.has(Ref)) add(`${Ref}Any`, { Ref }, unknown)
   }
-}
-
-/** The path of a resource of the REST API. */
-export function pathOf(template: Template, { Ref: id }: { Ref: string }): string {
-  const { ParentId, PathPart } = template.Resources[id]?.Properties ?? {}
-  return `${ParentId.Ref ? pathOf(template, ParentId) : ''}/${PathPart}`
 }
 
 /** A header can name one origin only: the one that asks, if it is one of them. The settings' check lets no quote in. */
@@ -70,41 +80,39 @@ function allowOrigin(origins: readonly string[]): string {
   ].join('\n')
 }
 
-interface Answer {
-  status: number
-  /** By name: the value in quotes, or where it is taken from. */
-  headers: Record<string, string>
-  /** A mapping template. */
-  body: string
-}
+type Headers = Readonly<Record<string, string>>
 
-/** What the gateway answers by itself, without a function. @param method ANY: every method that no operation has */
-function mockMethod(ResourceId: object, method: string, { status, headers, body }: Answer): Resource {
-  const ofResponse = (toValue: (value: string) => string | true) =>
-    Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, toValue(value)]),
-    )
-  const StatusCode = String(status)
-  const ResponseTemplates = { 'application/json': body }
+/** Fixed header values, which stand in quotes; others are where the value is taken from. */
+const quoted = (headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]))
+
+const prefixed = (prefix: string, headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [prefix + name, value]))
+
+/** A method that the gateway answers by itself, without a function; ANY stands for those that no operation has. */
+function mockMethod(
+  method: { ResourceId: object; HttpMethod: string },
+  answer: GatewayAnswer,
+  headers: Headers,
+): Resource {
+  const StatusCode = String(answer.status)
+  const ResponseParameters = prefixed('method.response.header.', headers)
+  const ResponseTemplates = { 'application/json': answer.body }
+  const declared = Object.fromEntries(Object.keys(ResponseParameters).map((name) => [name, true]))
   return {
     Type: 'AWS::ApiGateway::Method',
     Properties: {
-      RestApiId: { Ref: 'ApiGatewayRestApi' },
-      ResourceId,
-      HttpMethod: method,
+      RestApiId,
+      ...method,
       AuthorizationType: 'NONE',
       ApiKeyRequired: false,
       Integration: {
         Type: 'MOCK',
         PassthroughBehavior: 'NEVER',
-        RequestTemplates: Object.fromEntries(MEDIA_TYPES.map((type) => [type, `{"statusCode":${status}}`])),
-        IntegrationResponses: [{ StatusCode, ResponseParameters: ofResponse((value) => value), ResponseTemplates }],
+        RequestTemplates: Object.fromEntries(MEDIA_TYPES.map((type) => [type, `{"statusCode":${StatusCode}}`])),
+        IntegrationResponses: [{ StatusCode, ResponseParameters, ResponseTemplates }],
       },
-      MethodResponses: [{ StatusCode, ResponseParameters: ofResponse(() => true) }],
+      MethodResponses: [{ StatusCode, ResponseParameters: declared }],
     },
   }
 }
-
-/** Fixed header values, which stand in quotes. */
-const quoted = (headers: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]))

@@ -1,6 +1,8 @@
 import { DOCUMENTED_MESSAGES, REASONS, type ReasonRow } from '../../lib/errors.ts'
-import { OPERATIONS } from '../../lib/http/operations.ts'
-import { logicalIdOf } from './functions.ts'
+import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
+import { HEADERS_OF_PROMOTION, OPERATIONS } from '../../lib/http/operations.ts'
+
+// What the gateway says by itself, in the template that is deployed and in the local gateway alike.
 
 /** For those who look for one that is not there. */
 const ROUTES = Object.values(OPERATIONS)
@@ -37,16 +39,12 @@ export const ALL_REASONS = { ...REASONS, ...GATEWAY_REASONS }
 type AnyReason = keyof typeof ALL_REASONS
 
 /** By type, the reason of each answer that the gateway makes itself, and what it says in other words than the API. */
-const ANSWERS: Readonly<Record<string, [reason: AnyReason, own?: Partial<ReasonRow>]>> = {
+const REASON_OF_TYPE: Readonly<Record<string, [reason: AnyReason, own?: Partial<ReasonRow>]>> = {
   ACCESS_DENIED: [
     'permission_denied',
     { message: 'Access denied', detail: 'The request was refused by the access rules of the API.' },
   ],
-  API_CONFIGURATION_ERROR: ['internal_error'],
-  AUTHORIZER_CONFIGURATION_ERROR: ['internal_error'],
-  AUTHORIZER_FAILURE: ['internal_error'],
-  BAD_REQUEST_BODY: ['invalid_request'],
-  BAD_REQUEST_PARAMETERS: ['invalid_request'],
+  // The defaults are for all that is not named here.
   DEFAULT_4XX: ['invalid_request'],
   DEFAULT_5XX: ['internal_error'],
   // This and INVALID_SIGNATURE are about AWS signatures, which no route of ours uses: API Gateway looks for one in the
@@ -71,50 +69,67 @@ const ANSWERS: Readonly<Record<string, [reason: AnyReason, own?: Partial<ReasonR
   WAF_FILTERED: ['request_blocked'],
 }
 
-export interface GatewayResponse {
-  ResponseType: string
-  /** Missing from the two defaults: it would rewrite their whole class, whose answers keep API Gateway's own status. */
-  StatusCode?: string
-  /** Values in quotes, or where they are taken from. */
-  ResponseParameters: Record<string, string>
-  ResponseTemplates: { 'application/json': string }
+/** An answer that no function gives. The ids of the request come in addition, as headers and in the body. */
+export interface GatewayAnswer {
+  status: number
+  headers: Record<string, string>
+  /** With `$context.extendedRequestId`, as in a mapping template. */
+  body: string
 }
 
-/** Every answer that the gateway makes itself, with the error body of docs/openapi.yaml. */
-export const GATEWAY_RESPONSES: readonly GatewayResponse[] = Object.entries(ANSWERS).map(([type, [reason, own]]) => {
-  const { status, retryAfterSeconds }: ReasonRow = ALL_REASONS[reason]
-  const headers = {
-    'cache-control': "'no-store'",
-    'x-request-id': 'context.extendedRequestId',
-    'request-id': 'context.extendedRequestId',
-    ...(status === 401 && { 'www-authenticate': "'Bearer'" }),
-    ...(retryAfterSeconds !== undefined && { 'retry-after': `'${retryAfterSeconds}'` }),
-  }
-  const parameters = Object.entries(headers).map(([name, value]) => [`gatewayresponse.header.${name}`, value])
+/** By type, every answer that the gateway makes itself, with the error body of docs/openapi.yaml. */
+export const GATEWAY_RESPONSES: Readonly<Record<string, GatewayAnswer>> = Object.fromEntries(
+  Object.entries(REASON_OF_TYPE).map(([type, [reason, own]]) => [type, refusal(reason, own)]),
+)
+
+/** @param own replaces the reason's sentences */
+export function refusal(reason: AnyReason, own: Partial<ReasonRow> = {}): GatewayAnswer {
+  const { status, message, detail, retryAfterSeconds }: ReasonRow = { ...ALL_REASONS[reason], ...own }
   return {
-    ResponseType: type,
-    ...(!type.startsWith('DEFAULT_') && { StatusCode: String(status) }),
-    ResponseParameters: Object.fromEntries(parameters),
-    ResponseTemplates: { 'application/json': gatewayBody(reason, own) },
+    status,
+    headers: {
+      'cache-control': 'no-store',
+      ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+      ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    },
+    body: JSON.stringify({
+      error: { code: status, message: message ?? DOCUMENTED_MESSAGES[status], metadata: { reason, detail } },
+      service_metadata: { request_id: '$context.extendedRequestId' },
+      user_id: null,
+    }),
   }
-})
-
-/** The body of an answer that the gateway makes, a mapping template. @param own replaces the reason's sentences */
-export function gatewayBody(reason: AnyReason, own: Partial<ReasonRow> = {}): string {
-  const { status, message, detail }: ReasonRow = { ...ALL_REASONS[reason], ...own }
-  return JSON.stringify({
-    error: { code: status, message: message ?? DOCUMENTED_MESSAGES[status], metadata: { reason, detail } },
-    service_metadata: { request_id: '$context.extendedRequestId' },
-    user_id: null,
-  })
 }
 
-/** An element of serverless.yml's `resources`. */
-export function gatewayResponses() {
-  const RestApiId = { Ref: 'ApiGatewayRestApi' }
-  const resources = GATEWAY_RESPONSES.map((response) => [
-    `${logicalIdOf(response.ResponseType.toLowerCase().replaceAll('_', '-'))}Response`,
-    { Type: 'AWS::ApiGateway::GatewayResponse', Properties: { RestApiId, ...response } },
-  ])
-  return { Resources: Object.fromEntries(resources) }
+/** Refuses a method that a path does not have. @param methods that it has */
+export function wrongMethod(methods: readonly string[]): GatewayAnswer {
+  const answer = refusal('method_not_allowed')
+  return { ...answer, headers: { ...answer.headers, allow: methods.toSorted().join(', ') } }
+}
+
+/** Headers that callers send; the vendors' libraries identify themselves in x-stainless-…. */
+const REQUEST_HEADERS = [
+  'Authorization, Content-Type, File-Shape, Anthropic-Version, Anthropic-Beta, Anthropic-Workspace-Id',
+  ...HEADERS_OF_PROMOTION,
+  'Anthropic-Dangerous-Direct-Browser-Access, OpenAI-Organization, OpenAI-Project, OpenAI-Beta',
+  'X-Stainless-Arch, X-Stainless-Lang, X-Stainless-OS, X-Stainless-Package-Version, X-Stainless-Retry-Count',
+  'X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Timeout, X-Stainless-Helper-Method',
+].join(', ')
+/** The maximum that browsers accept. */
+const MAX_AGE_SECONDS = '7200'
+
+/** Headers of the answer to a preflight, except the origin. @param methods of the path */
+export function preflightHeaders(methods: readonly string[]): Record<string, string> {
+  return {
+    'access-control-allow-headers': REQUEST_HEADERS,
+    'access-control-allow-methods': methods.join(', '),
+    'access-control-max-age': MAX_AGE_SECONDS,
+    'cache-control': 'no-store',
+    vary: 'Origin',
+  }
+}
+
+/** Headers of the gateway's own answers, which are the same for everybody: any page may read them. */
+export const OWN_ANSWER_HEADERS: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED_HEADERS,
 }

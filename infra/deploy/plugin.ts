@@ -62,8 +62,10 @@ export default class PromotionDeployment {
           stage,
           region: provider().getRegion(),
           settings: service.custom.settings,
-          given: [options.param ?? []].flat(),
-          written: Object.keys(serverless.configurationInput?.params?.[stage] ?? {}),
+          given: [
+            ...[options.param ?? []].flat().map((text) => text.replace(/=.*/s, '')),
+            ...Object.keys(serverless.configurationInput?.params?.[stage] ?? {}),
+          ],
         })
         refuse('These parameters cannot be deployed (docs/settings.md)', problems)
         if (process.env.PROMOTION_BUILD === 'skip') return
@@ -73,10 +75,13 @@ export default class PromotionDeployment {
       },
       'after:aws:package:finalize:mergeCustomProviderResources': () => {
         const template = service.provider.compiledCloudFormationTemplate
-        template.Resources = expandLists(template.Resources, `${service.service}-${provider().getStage()}-`)
+        template.Resources = expandLists(template.Resources)
         resolveConditions(template)
         applyAccountRules(template, service.custom.settings)
-        finishTemplate(template, originsIn(service.custom.settings.corsAllowedOrigins ?? ''))
+        finishTemplate(template, {
+          stackName: provider().naming.getStackName(),
+          corsAllowedOrigins: originsIn(service.custom.settings.corsAllowedOrigins ?? ''),
+        })
       },
       'before:deploy:deploy': () => {
         tagStack()

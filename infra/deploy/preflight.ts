@@ -5,7 +5,6 @@ import { GetBucketEncryptionCommand, S3Client } from '@aws-sdk/client-s3'
 import type { Settings } from './account-rules.ts'
 import { adviceOnShards, concurrencyOfAccount } from './concurrency.ts'
 import { describeTable, problemsInIndexes } from './describe-table.ts'
-import { physicalNamePrefix, ROLE_NAME_LENGTH } from './physical-name.ts'
 import { resourcesOf } from './stack.ts'
 
 export interface Deployment {
@@ -39,9 +38,9 @@ export async function examineAccount(deployment: Deployment) {
 async function problemsInGatewayLogRole({ stackName, settings }: Deployment): Promise<string[]> {
   const isAskedFor = String(settings.createGatewayLogRole) === 'true'
   const { cloudwatchRoleArn: role } = await new APIGatewayClient({}).send(new GetAccountCommand({}))
-  // It is known by its name: the role of a first deployment that failed may have gone with its stack.
-  const ownRole = physicalNamePrefix(stackName, 'GatewayLogRole', ROLE_NAME_LENGTH)
-  if (role && isAskedFor && !role.includes(`/${ownRole}`)) {
+  // It is known by its name: the role of a first deployment that failed may have gone with its stack. CloudFormation
+  // cuts the stack's name to 36 characters, so that the logical id and a random end fit into the 64 of a role's name.
+  if (role && isAskedFor && !role.includes(`/${stackName.slice(0, 36)}-GatewayLogRole-`)) {
     return [
       `createGatewayLogRole is true, but API Gateway has a role for logs in this account and region (${role}): leave it out, and that one is used`,
     ]

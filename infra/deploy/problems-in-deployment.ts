@@ -2,42 +2,32 @@ import { ConfigurationError, readConfig } from '../../lib/config.ts'
 import type { Settings } from './account-rules.ts'
 import { PATTERNS } from './patterns.ts'
 import { allowedWords, SETTINGS, type Setting } from './settings.ts'
-import { environmentOf, problemsInStage } from './variables.ts'
+import { environmentOf } from './variables.ts'
 
 export interface Deployment {
   stage: string
   region: string
   /** Every parameter with its value for this stage. */
   settings: Readonly<Record<string, unknown>>
-  /** --param options, as they were given: `name=value`. */
+  /** Names of the parameters that --param gives, or that are written for this stage, in settings/<stage>.yml above all. */
   given: readonly string[]
-  /** Names of the parameters that are written for this stage, in settings/<stage>.yml above all. */
-  written: readonly string[]
 }
 
 const LOCAL = '--stage is local, which is what npm start serves on this machine: deploy another one'
 const REGIONAL = ['certificateArn', 'webAclArn', 'alarmTopicArn', 'ticketTopicArn']
 
 /** @returns sentences that each name a parameter, its value and what is allowed; none when all is well */
-export function problemsInDeployment({ stage, region, settings: raw, ...names }: Deployment): string[] {
+export function problemsInDeployment({ stage, region, settings: raw, given }: Deployment): string[] {
   const settings: Settings = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value ?? '')]))
+  const unknown = given.filter((name) => !Object.hasOwn(SETTINGS, name))
+  const known = Object.keys(SETTINGS).join(', ')
   return [
-    ...(stage === 'local' ? [LOCAL] : problemsInStage(stage)),
-    ...unknownParameters(stage, names),
+    ...(stage === 'local' ? [LOCAL] : []),
+    ...unknown.map((name) => `${name}: there is no such parameter (--param, settings/${stage}.yml), only ${known}`),
     ...Object.entries(SETTINGS).flatMap(([name, setting]) => problemsInSetting(name, settings[name] ?? '', setting)),
     ...problemsInEnvironment(settings),
-    ...problemsInCombination(settings, region),
-    ...problemsInSandboxes(settings, names),
-  ]
-}
-
-function unknownParameters(stage: string, { given, written }: Pick<Deployment, 'given' | 'written'>): string[] {
-  const isUnknown = (name: string) => !Object.hasOwn(SETTINGS, name)
-  const known = Object.keys(SETTINGS).join(', ')
-  const ofCommand = given.map((text) => text.split('=', 1)[0] ?? '').filter(isUnknown)
-  return [
-    ...ofCommand.map((name) => `--param ${name}: there is no such parameter, only ${known}`),
-    ...written.filter(isUnknown).map((name) => `${name} of settings/${stage}.yml: there is no such parameter`),
+    ...problemsInCombination(settings, given),
+    ...REGIONAL.flatMap((name) => problemsInRegion(name, settings[name], region)),
   ]
 }
 
@@ -75,54 +65,50 @@ function problemsInEnvironment(settings: Settings): string[] {
   }
 }
 
-function problemsInCombination(settings: Settings, region: string): string[] {
-  const problems: string[] = []
-  const { customDomainName, certificateArn, documentKeyTemplate = '' } = settings
-  if (customDomainName && !certificateArn)
-    problems.push('certificateArn is missing: customDomainName needs a certificate')
-  for (const name of ['certificateArn', 'hostedZoneId']) {
-    if (settings[name] && !customDomainName)
-      problems.push(`customDomainName is missing: ${name} is for a custom domain only`)
-  }
-  if (settings.disableExecuteApiEndpoint === 'true' && !customDomainName)
-    problems.push('customDomainName is missing: with disableExecuteApiEndpoint=true the API would have no address')
-  if (settings.sandboxAccountId && !settings.sandboxBucket)
-    problems.push('sandboxBucket is missing: sandboxAccountId is the account of a bucket that exists')
-  for (const name of REGIONAL) {
-    const value = settings[name]
-    const [, , , itsRegion] = value?.split(':') ?? []
-    if (itsRegion && itsRegion !== region)
-      problems.push(`${name} is "${value}": allowed is one in ${region}, where the stack is`)
-  }
-  problems.push(...unheardAlarms(settings))
-  const beforeFirstId = documentKeyTemplate.split('{')[0] ?? ''
-  if (beforeFirstId !== '' && !beforeFirstId.endsWith('/')) {
-    problems.push(
-      `documentKeyTemplate is "${documentKeyTemplate}": what comes before the first placeholder must end in "/"`,
-    )
-  }
-  return problems
+function problemsInRegion(name: string, arn = '', region: string): string[] {
+  const [, , , itsRegion] = arn.split(':')
+  if (!itsRegion || itsRegion === region) return []
+  return [`${name} is "${arn}": allowed is one in ${region}, where the stack is`]
 }
 
-function problemsInSandboxes(settings: Settings, { given, written }: Pick<Deployment, 'given' | 'written'>): string[] {
-  const { sandboxBucket, sandboxWriters, sandboxKeyTemplate } = settings
-  const isSet = (name: string) => written.includes(name) || given.some((text) => text.startsWith(`${name}=`))
-  const ofCreated = ['sandboxDays', 'sandboxVersions'].filter((name) => sandboxBucket && isSet(name))
-  const otherwise = `leave it out, and set up ${sandboxBucket} where that is managed`
-  const problems = ofCreated.map((name) => `${name} is for a bucket that the stack creates: ${otherwise}`)
-  if (!sandboxWriters || !sandboxKeyTemplate?.includes('*')) return problems
-  const why = 'with sandboxWriters it may have no "*", by which a right to one container would reach others'
-  return [...problems, `sandboxKeyTemplate is "${sandboxKeyTemplate}": ${why}`]
-}
-
-/** With deletion protection, somebody must receive every alarm. */
-function unheardAlarms(settings: Settings): string[] {
-  const { deletionProtection, alarmEmail, alarmTopicArn, ticketEmail, ticketTopicArn } = settings
-  if (deletionProtection !== 'true') return []
+function problemsInCombination(settings: Settings, given: readonly string[]): string[] {
+  const { customDomainName, certificateArn, hostedZoneId, sandboxBucket, sandboxKeyTemplate } = settings
+  const { documentKeyTemplate = '', alarmEmail, alarmTopicArn, ticketEmail, ticketTopicArn } = settings
+  const [beforeFirstId = ''] = documentKeyTemplate.split('{')
+  const ofCreated = ['sandboxDays', 'sandboxVersions'].filter((name) => given.includes(name))
+  const setUpElsewhere = `leave it out, and set up ${sandboxBucket} where that is managed`
+  // Somebody must receive every alarm there.
+  const isProductive = settings.deletionProtection === 'true'
   const why = '(deletionProtection=true makes a stage a productive one)'
-  if (!alarmEmail && !alarmTopicArn) return [`nobody gets the alarms: give alarmEmail or alarmTopicArn ${why}`]
-  if (alarmEmail || ticketEmail || ticketTopicArn) return []
-  return [
-    `nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn, which may be the topic of alarmTopicArn ${why}`,
+  const rules: [isBroken: unknown, problem: string][] = [
+    [customDomainName && !certificateArn, 'certificateArn is missing: customDomainName needs a certificate'],
+    [certificateArn && !customDomainName, 'customDomainName is missing: certificateArn is for a custom domain only'],
+    [hostedZoneId && !customDomainName, 'customDomainName is missing: hostedZoneId is for a custom domain only'],
+    [
+      settings.disableExecuteApiEndpoint === 'true' && !customDomainName,
+      'customDomainName is missing: with disableExecuteApiEndpoint=true the API would have no address',
+    ],
+    [
+      settings.sandboxAccountId && !sandboxBucket,
+      'sandboxBucket is missing: sandboxAccountId is the account of a bucket that exists',
+    ],
+    ...ofCreated.map((name): [unknown, string] => [
+      sandboxBucket,
+      `${name} is for a bucket that the stack creates: ${setUpElsewhere}`,
+    ]),
+    [
+      settings.sandboxWriters && sandboxKeyTemplate?.includes('*'),
+      `sandboxKeyTemplate is "${sandboxKeyTemplate}": with sandboxWriters it may have no "*", by which a right to one container would reach others`,
+    ],
+    [
+      beforeFirstId !== '' && !beforeFirstId.endsWith('/'),
+      `documentKeyTemplate is "${documentKeyTemplate}": what comes before the first placeholder must end in "/"`,
+    ],
+    [isProductive && !alarmEmail && !alarmTopicArn, `nobody gets the alarms: give alarmEmail or alarmTopicArn ${why}`],
+    [
+      isProductive && alarmTopicArn && !alarmEmail && !ticketEmail && !ticketTopicArn,
+      `nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn, which may be the topic of alarmTopicArn ${why}`,
+    ],
   ]
+  return rules.flatMap(([isBroken, problem]) => (isBroken ? [problem] : []))
 }

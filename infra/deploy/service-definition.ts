@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { VARIABLES } from '../../lib/config.ts'
 import { API_FUNCTIONS, functions, type WrittenFunction } from './functions.ts'
 import { readOwnSettings } from './settings.ts'
-import { ofType, type Template } from './template.ts'
+import { ofType } from './template.ts'
 import { defaultParameters, environmentOf } from './variables.ts'
 
 export interface Route {
@@ -35,12 +35,10 @@ export function readServiceDefinition() {
     ...ofStage,
     S3_FORCE_PATH_STYLE: process.env.S3_FORCE_PATH_STYLE ?? 'false',
   }
-  const propertiesOf = <Properties>(file: string, type: string): Properties[] =>
-    ofType(readResources(file, environment), type).map(([, { Properties }]) => Properties)
   return {
     environment,
     functions: Object.values(functions()).map(toDefinition),
-    tables: propertiesOf<CreateTableCommandInput>('tables.yml', 'AWS::DynamoDB::Table'),
+    tables: readTables(environment),
     routes: API_FUNCTIONS.flatMap(({ name, routes }) =>
       routes.map((route): Route => {
         const [method = '', resource = ''] = route.split(' ')
@@ -65,8 +63,8 @@ function intervalMs(rate: string): number {
   return 60_000 * Number(minutes)
 }
 
-function readResources(file: string, environment: Record<string, string>): Template {
-  const text = readFileSync(join(import.meta.dirname, '../resources', file), 'utf8')
+function readTables(environment: Record<string, string>): CreateTableCommandInput[] {
+  const text = readFileSync(join(import.meta.dirname, '../resources/tables.yml'), 'utf8')
   const filled = text.replace(/\$\{self:provider\.environment\.(\w+)\}/g, (_, variable) => environment[variable] ?? '')
-  return parse(filled, { merge: true })
+  return ofType(parse(filled), 'AWS::DynamoDB::Table').map(([, { Properties }]) => Properties)
 }

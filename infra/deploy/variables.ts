@@ -4,7 +4,6 @@ import { readOwnSettings, SETTINGS, type Setting, STAGES } from './settings.ts'
 
 export { dashboard } from './dashboard.ts'
 export { functionResources, functions } from './functions.ts'
-export { gatewayResponses } from './gateway-responses.ts'
 
 /** What the framework hands to a function of ${file(…)}. */
 export interface Framework {
@@ -18,8 +17,7 @@ const stageOf = ({ options }: Framework) => options.stage ?? 'dev'
 export function parameters(framework: Framework) {
   return orRefuse(() => {
     const stage = stageOf(framework)
-    const problems = [...problemsInStage(stage), ...problemsInOptions(framework.options)]
-    if (problems.length > 0) throw new Error(problems.join('\n- '))
+    refuseStage(stage)
     const { region, ...own } = readOwnSettings(stage)
     const texts = Object.entries(own).map(([name, value]) => [name, String(value ?? '')])
     const defaults = defaultParameters()
@@ -38,13 +36,11 @@ export const values = () => mapSettings((_, name) => `\${param:${name}}`)
 
 /** `provider.environment`. */
 export async function environment({ resolveVariable }: Framework): Promise<Record<string, string>> {
-  const tables = Object.keys(SETTINGS).filter((name) => name.endsWith('Table'))
-  const named = async (name: string) => [name, await resolveVariable(`param:${name}`)] as const
-  const existing = new Map(await Promise.all(tables.map(named)))
+  const names = Object.keys(SETTINGS)
+  const values = await Promise.all(names.map((name) => resolveVariable(`param:${name}`)))
   return environmentOf(`\${self:service}-\${sls:stage}`, (name) => {
-    if (name.endsWith('Table')) return String(existing.get(name) ?? '')
     // A bucket has a name even if none was given.
-    return name.endsWith('Bucket') ? `\${self:custom.${name}Name}` : `\${param:${name}}`
+    return name.endsWith('Bucket') ? `\${self:custom.${name}Name}` : String(values[names.indexOf(name)] ?? '')
   })
 }
 
@@ -94,14 +90,9 @@ function mapSettings<Value>(read: (setting: Setting, name: string) => Value | un
 }
 
 /** The longest function name, `{service}-{stage}-promote-container-file`, must fit into Lambda's 64 characters. */
-export function problemsInStage(stage: string): string[] {
-  if (/^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/.test(stage)) return []
-  return [`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`]
-}
-
-function problemsInOptions({ param }: Framework['options']): string[] {
-  const malformed = [param ?? []].flat().filter((text) => !/^[^=]+=./.test(text))
-  return malformed.map((text) => `--param ${text}: write it as --param NAME=VALUE`)
+function refuseStage(stage: string): void {
+  if (!/^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/.test(stage))
+    throw new Error(`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`)
 }
 
 /** Exits on a failure: the framework would repeat the same sentence for every variable of serverless.yml. */

@@ -1,12 +1,12 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
-import { METRICS } from '../../lib/metrics.ts'
+import { METRICS, NAMESPACE } from '../../lib/metrics.ts'
 import { routeEvent } from '../support/api/rest-event.ts'
 import type { TestWorkspace } from '../support/protocol/workspaces.ts'
 import { playRound } from '../support/state-machine/play-round.ts'
 import { NOBODY } from '../support/stores/aws-endpoints.ts'
-import { emittedMetrics, metricsOf, NAMESPACE } from '../support/template/metric-names.ts'
+import { emittedMetrics, metricsOf } from '../support/template/metric-names.ts'
 import { usePackagedFunctions } from '../support/template/use-packaged-functions.ts'
 
 const { service, standIns, world, start, promote, takeLines, lines } = usePackagedFunctions()

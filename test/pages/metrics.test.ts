@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { METRIC_TABLE } from '../../infra/deploy/metric-table.ts'
+import { MEANINGS } from '../../lib/metrics.ts'
 import { ROOT, read } from './pages.ts'
 
 it('docs/runbook.md has a line for each metric; -u writes it', async () => {
@@ -8,6 +8,6 @@ it('docs/runbook.md has a line for each metric; -u writes it', async () => {
   const heading = '| Metric | Counts or measures |\n| --- | --- |\n'
   const [before = '', after = ''] = page.split(heading)
   const rest = after.replace(/^(\|.*\n)*/, '')
-  const table = Object.entries(METRIC_TABLE).map(([name, { meaning }]) => `| \`${name}\` | ${meaning} |\n`)
+  const table = Object.entries(MEANINGS).map(([name, meaning]) => `| \`${name}\` | ${meaning} |\n`)
   await expect(`${before}${heading}${table.join('')}${rest}`).toMatchFileSnapshot(join(ROOT, 'docs/runbook.md'))
 })

@@ -67,7 +67,7 @@ describe('a deployment of the API', () => {
       },
       Outputs: {},
     }
-    finishTemplate(template, [])
+    finishTemplate(template, { stackName: 'promotion-dev', corsAllowedOrigins: [] })
     const { Ref } = stage.Properties.DeploymentId
     expect(Object.keys(template.Resources)).toContain(Ref)
     return Ref

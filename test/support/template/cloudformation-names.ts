@@ -1,4 +1,3 @@
-import { physicalNamePrefix } from '../../../infra/deploy/physical-name.ts'
 import { textOf } from './intrinsics.ts'
 import type { Resource } from './packages.ts'
 
@@ -38,4 +37,17 @@ export function nameOf(id: string, stack: Named): string {
   const { randomLength = 12 } = stack
   const name = physicalNamePrefix(stack.stackName, id, maxLength, randomLength) + 'x'.repeat(randomLength)
   return Type === 'AWS::S3::Bucket' ? name.toLowerCase() : name
+}
+
+/**
+ * How CloudFormation begins the name of a resource that the template does not name: STACK-ID-, before some twelve
+ * random characters. Where that is too long, both are cut, each to its fair share (IdentifierUtils of AWS's
+ * cloudformation-cli-java-plugin; older resource types add thirteen characters). S3 has it in lower case.
+ */
+export function physicalNamePrefix(stackName: string, logicalId: string, maxLength: number, randomLength = 12): string {
+  const free = maxLength - randomLength - 2
+  const half = Math.floor(free / 2)
+  const [ofStack, ofId] = [stackName.length, logicalId.length]
+  const stackLength = Math.min(ofStack, Math.max(free - half, free - ofId))
+  return `${stackName.slice(0, stackLength)}-${logicalId.slice(0, free - stackLength)}-`
 }

@@ -1,5 +1,3 @@
-export { NAMESPACE } from '../../../infra/deploy/dashboard-charts.ts'
-
 /** The CloudFormation properties of an alarm. */
 // biome-ignore lint/suspicious/noExplicitAny: CloudFormation's properties have no one type
 export type Alarm = Record<string, any>
