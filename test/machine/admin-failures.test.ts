@@ -48,7 +48,7 @@ describe('npm run admin --: wrong usage', () => {
     [['documents', 'expire', 'ws_1', 'file_1'], 'one of --in and --never'],
     [['documents', 'expire', 'ws_1', 'file_1', '--in', '1h', '--never'], 'one of --in and --never'],
     [['documents', 'expire', 'ws_1', 'file_1', '--in', '0'], '"0" is not possible: from 1s'],
-    [['documents', 'list', 'ws_1', '--expiring', '1e9'], '"1e9" is not a duration'],
+    [['documents', 'expire', 'ws_1', 'file_1', '--in', '1e9'], '"1e9" is not a duration'],
     [['documents', 'delete', 'ws_1', 'cfile_x'], '"cfile_x" is not a document id'],
     [['containers', 'put', 'a.txt'], "required option '--container <id>' not specified"],
     [['containers', 'list', 'c'], "required option '--workspace <id>' not specified"],

@@ -51,7 +51,7 @@ describe('what people see', () => {
     await see('workspaces set ws_demo --expire-after 31d')
     await see('workspaces set ws_demo --existing')
     await see('workspaces set ws_demo --existing --yes')
-    await see('workspaces show ws_demo --count')
+    await see('workspaces show ws_demo')
     await see('workspaces set-quota ws_full 500KB')
     await see('workspaces set-quota ws_full 500KB --yes')
     const made = await see('keys create --workspace ws_acme --permission files:promote --expires 90d')
@@ -60,7 +60,6 @@ describe('what people see', () => {
     const ofKey = ['rotate ID --expires 90d', 'disable ID', 'disable ID --yes', 'expire ID --in 0', 'enable ID']
     for (const line of [...ofKey, 'delete ID --yes']) await see(`keys ${line.replace('ID', keyId)}`)
     await see('documents list ws_demo')
-    await see('documents list ws_demo --expiring 35h')
     const ofDocument = ['show ID', 'expire ID --in 31d', 'expire ID --never', 'delete ID --yes', 'delete ID --yes']
     for (const line of [...ofDocument, 'expire ID --in 1h']) {
       await see(`documents ${line.replace('ID', `ws_demo ${id}`)}`)
@@ -107,7 +106,7 @@ describe('what programs see', () => {
     const id = await promoteFileIn('output')
     await expectFields('workspaces create', 'ws_json')
     await expectFields('workspaces set', 'ws_json', '--expire-after', '1h', '--expire-at-most', '1h')
-    await expectFields('workspaces show', 'ws_json', '--count')
+    await expectFields('workspaces show', 'ws_json')
     await expectFields('workspaces list')
     await expectFields('workspaces set-quota', 'ws_json', '20GiB')
     const { lines } = await expectFields('keys create', '--workspace', 'ws_json', '--user', 'me', '--management')

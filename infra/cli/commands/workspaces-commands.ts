@@ -9,7 +9,7 @@ import { addListOptions, type Columns, type ListOptions } from '../terminal/list
 import { bytes, bytesCell, duration, exactBytes, table, time } from '../terminal/output.ts'
 import { parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
 import type { deleteWorkspace } from './delete-workspace.ts'
-import { documentsIn, expireExisting } from './documents-commands.ts'
+import { expireExisting } from './documents-commands.ts'
 import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
 
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
@@ -32,9 +32,7 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .option('--quota <size>', "its quota, such as 10GiB; by default the service's", parseSize)
     .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its quota is fine.`)
     .action(run(createWorkspace))
-  ofWorkspace('show', 'show quota, used bytes and what is under way in a workspace')
-    .option('--count', 'also count its documents, which reads them all', false)
-    .action(run(showWorkspace))
+  ofWorkspace('show', 'show quota, used bytes and what is under way in a workspace').action(run(showWorkspace))
   addListOptions(group.command('list').description('list all workspaces'), COLUMNS).action(run(listWorkspaces))
   ofWorkspace('set-quota', 'change the quota of a workspace, even while promotions run')
     .argument('<size>', 'its new quota, such as 10GiB', parseSize)
@@ -79,16 +77,8 @@ async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quo
   session.output.done(text, { ...usageJson(workspaceId, usage), isNew })
 }
 
-async function showWorkspace(session: Session, workspaceId: WorkspaceId, { count }: { count: boolean }) {
-  const { output, signal } = session
-  const { documents, ...stores } = await session.stores()
-  const ledger = await requireWorkspace(workspaceId, stores, signal)
-  let documentCount = 0
-  if (count) {
-    for await (const _ of documentsIn(documents.list(workspaceId, signal))) {
-      if (++documentCount % 100 === 0) output.progress(`${documentCount} documents`)
-    }
-  }
+async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
+  const ledger = await requireWorkspace(workspaceId, await session.stores(), session.signal)
   const open = [...ledger.takings, ...ledger.releases]
   const facts = [
     ['workspace', workspaceId],
@@ -97,15 +87,13 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId, { count
     ['remaining', exactBytes(remaining(ledger))],
     ['expire after', ledger.expireAfterSeconds ? duration(ledger.expireAfterSeconds) : 'never'],
     ['expire at most', ledger.expireAtMostSeconds ? duration(ledger.expireAtMostSeconds) : 'never'],
-    ...(count ? [['documents', `${documentCount}`]] : []),
     ['under way', open.length === 0 ? 'nothing' : `${open.length}`],
   ]
   const whatOf = (each: Taking) => ('releaseId' in each ? 'deletion' : 'promotion')
   const rows = open.map((each) => [each.documentId, whatOf(each), bytes(each.sizeBytes), time(each.leaseEndsAtMs)])
   const underWay = open.length === 0 ? '' : `\n\n${table(['DOCUMENT', 'UNDER WAY', 'SIZE', 'UNTIL'], rows)}`
-  output.print(table([], facts) + underWay, {
+  session.output.print(table([], facts) + underWay, {
     ...usageJson(workspaceId, ledger),
-    ...(count && { documents: documentCount }),
     underWay: open.map((each) => {
       const { documentId, attemptId, sizeBytes, leaseEndsAtMs } = each
       return { documentId, attemptId, what: whatOf(each), sizeBytes, leaseEndsAt: new Date(leaseEndsAtMs) }
