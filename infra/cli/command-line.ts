@@ -97,7 +97,7 @@ function addCommands(program: Command, run: Run): void {
   addAuditCommand(program.command('audit'), run)
   program
     .command('doctor')
-    .description('check configuration, credentials, clock, tables, buckets and permissions; changes nothing')
+    .description('check configuration, credentials, clock, tables, buckets and deployment; changes nothing')
     .addHelpText('after', '\nA failed check does not stop the others. Exits with 1 if there is a problem.')
     .action(run(async (session) => (await import('./doctor/examine.ts')).examine(session)))
   for (const add of [addSmokeCommand, addSwitchCommands, addRestoreCommands]) add(program, run)

@@ -29,8 +29,7 @@ const EXPLANATIONS: Record<keyof typeof SIGNS, string> = {
     'There are no usable AWS credentials: set AWS_PROFILE (after "aws sso login") or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
   expired_credentials: 'The AWS credentials have expired: log in again.',
   bad_credentials: 'AWS does not accept the credentials: {message}',
-  access_denied:
-    'AWS refuses this to the credentials in use (npm run admin -- doctor lists what is lacking): {message}',
+  access_denied: 'AWS refuses this to the credentials in use (docs/administration.md, "Rights"): {message}',
   not_deployed: 'A table or bucket is not there: is the service deployed, in this account and region? {message}',
   wrong_region: 'The bucket is in {region}: use --region or AWS_REGION. {message}',
   wrong_clock: "This machine's clock is wrong: AWS refuses requests that are more than some minutes off. Set it.",
