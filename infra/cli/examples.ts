@@ -10,7 +10,7 @@ const EXAMPLES = [
   'keys create --workspace ws_acme --permission files:promote,files:read --expires 90d',
   'keys list --workspace ws_acme',
   'keys change key_b307bbcb9085 --permission files:read,files:delete',
-  'keys expire key_b307bbcb9085 --in 30d',
+  'keys expire key_b307bbcb9085 30d',
   'keys rotate key_b307bbcb9085 --grace 24h',
   'documents get ws_acme file_ChGEzHh4gNnrXCdfGHJtP --output report.csv',
   'documents expire ws_acme file_ChGEzHh4gNnrXCdfGHJtP --in 7d',

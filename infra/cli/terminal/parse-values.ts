@@ -49,7 +49,7 @@ function parseSeconds(text: string, least: string): number {
 }
 
 /** A moment in the future, in ms since 1970. */
-export function parseMoment(text: string): number {
+function parseMoment(text: string): number {
   const moment = readMoment(text)
   if (moment <= Date.now()) refuse(`"${text}" is past`)
   if (moment > Date.now() + MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years ahead`)
@@ -74,8 +74,11 @@ function readMoment(text: string): number {
   return moment
 }
 
-/** When a key expires: a moment, a duration from now, or never. */
-export function parseExpiry(text: string): number | 'never' {
+/** When a key expires, in ms since 1970. */
+export type Expiry = number | 'never'
+
+/** A moment, a duration from now, or never. */
+export function parseExpiry(text: string): Expiry {
   if (text === 'never') return text
   return DURATION.test(text) ? Date.now() + parseDuration(text) : parseMoment(text)
 }
