@@ -10,7 +10,7 @@ import { parseContainerId, parseDuration, parseSize, parseWorkspaceId, refuse } 
 export function addContainersCommands(program: Command, run: Run): void {
   const group = program.command('containers').description('put, list and remove container files; let containers write')
   group.option('--workspace <id>', 'its workspace; with --local, the demonstration by default', parseWorkspaceId)
-  const form = new Option('--form <form>', 'for a shell, for a program, or for credential_process')
+  const form = new Option('--form <form>', 'for a shell, or for credential_process; --json prints all for a program')
   const open = (session: Session, id: ContainerId) => openContainer(session, id, group.opts().workspace)
   const inContainer = <Args extends unknown[]>(work: (...args: [Session, Container, ...Args]) => Promise<void>) =>
     run(async (session, id: ContainerId, ...args: Args) => work(session, await open(session, id), ...args))
@@ -32,7 +32,7 @@ export function addContainersCommands(program: Command, run: Run): void {
     .action(inContainer(removeFiles))
   add('grant', 'print AWS credentials that list, read and write the files of this container, and nothing else')
     .addOption(lifeOption('1h', '15m', '12h'))
-    .addOption(form.choices(['env', 'json', 'process']).default('env'))
+    .addOption(form.choices(['env', 'process']).default('env'))
     .addHelpText('after', '\nThe setting sandboxWriters names who may. Whoever has assumed a role gets 1h at most.')
     .action(
       inContainer(async (...args: Parameters<typeof grant>) => (await import('../containers/grant.ts')).grant(...args)),

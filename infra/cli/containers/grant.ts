@@ -7,7 +7,7 @@ import type { Session } from '../session.ts'
 import { quoted } from '../terminal/output.ts'
 import type { Container } from './container-files.ts'
 
-type Options = { form: 'env' | 'json' | 'process'; for: number }
+type Options = { form: 'env' | 'process'; for: number }
 
 const TEMPLATE = join(import.meta.dirname, '../../../docs/policies/sandbox-session.json')
 const VARIABLES: Record<string, string> = {
@@ -24,7 +24,6 @@ export async function grant({ output, signal }: Session, container: Container, {
   const variables = Object.entries(all).filter(([name, value]) => name in VARIABLES && value !== undefined)
   const forms = {
     env: variables.map(([name, value]) => `export ${VARIABLES[name]}=${quoted(`${value}`)}`).join('\n'),
-    json: JSON.stringify(all),
     process: JSON.stringify({ Version: 1, ...keys }),
   }
   output.print(forms[form], all)
