@@ -155,13 +155,6 @@ describe('promotion-admin', () => {
     expect(npx.stdout).toBe(`${manifest.version}\n`)
   })
 
-  it('remembers the stage by the environment; an option goes before it', async () => {
-    const remembered = await runAdmin(['keys', 'list'], { PROMOTION_STAGE: 'n/a' })
-    expect(remembered).toMatchObject({ code: 2, stderr: '"n/a" is not the name of a stage\n' })
-    const overruled = await runAdmin([...local(), 'workspaces', 'list'], { PROMOTION_STAGE: 'prod' })
-    expect(overruled.code, overruled.stderr).toBe(0)
-  })
-
   it('has colours when it is told to, and none when it is not a terminal', async () => {
     const args = [...local(), 'doctor']
     expect((await runAdmin(args)).stdout).not.toContain('\u001b')
