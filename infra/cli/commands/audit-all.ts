@@ -6,13 +6,10 @@ import type { AuditCounters } from '../../../lib/audit/findings.ts'
 import { createReadPace, paceReads } from '../../../lib/aws/dynamodb/read-pace.ts'
 import { countItemsRoughly } from '../../../lib/aws/dynamodb/table-size.ts'
 import { ServiceError } from '../../../lib/errors.ts'
-import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
 import { progressBar } from '../terminal/status-line.ts'
 
 const SHARDS_AT_ONCE = 8
-/** A workspace is skipped after this many failures in a row. */
-const MAX_TRIES = 3
 
 /** Audits all workspaces. */
 export async function auditAll(
@@ -20,8 +17,11 @@ export async function auditAll(
   { output, signal, stores }: Pick<Session, 'output' | 'signal' | 'stores'>,
 ): Promise<AuditCounters> {
   const deps = await stores()
-  paceReads(deps, createReadPace({ unitsPerSecond: deps.config.audit.readsPerSecond }))
-  const shards = await beginShards(deps, signal)
+  const { config, dynamoDb, now } = deps
+  paceReads(deps, createReadPace({ unitsPerSecond: config.audit.readsPerSecond }))
+  const expectedWorkspaces = await countItemsRoughly({ client: dynamoDb, tableName: config.workspacesTable }, signal)
+  const round = { roundId: 'command', startedAtMs: now(), totalShards: config.audit.shards, expectedWorkspaces }
+  const shards = newShards(round)
   const failed = new AbortController()
   const stopped = AbortSignal.any([signal, failed.signal])
   const audit = async (begun: AuditShard) => {
@@ -38,13 +38,7 @@ export async function auditAll(
   return sumOf(shards)
 }
 
-async function beginShards({ config, dynamoDb, now }: Stores, signal: AbortSignal): Promise<AuditShard[]> {
-  const expectedWorkspaces = await countItemsRoughly({ client: dynamoDb, tableName: config.workspacesTable }, signal)
-  const totalShards = config.audit.shards
-  return newShards({ roundId: 'command', startedAtMs: now(), totalShards, expectedWorkspaces })
-}
-
-/** Continues a shard to its end, past workspaces that keep failing. @yields how far it has come */
+/** Audits a shard to its end, past workspaces that fail. @yields how far it has come */
 async function* auditPastFailures(
   begun: AuditShard,
   options: AuditOptions,
@@ -52,18 +46,14 @@ async function* auditPastFailures(
   signal: AbortSignal,
 ): AsyncGenerator<AuditShard> {
   let shard = begun
-  for (let failures = 0; !shard.isComplete; ) {
-    const before = shard
+  while (!shard.isComplete) {
     try {
       for await (shard of auditShard(shard, options, deps, signal)) yield shard
     } catch (error) {
       signal.throwIfAborted()
       if (isOfStores(error)) throw error
-      failures = shard === before ? failures + 1 : 1
-      if (failures < MAX_TRIES) continue
       shard = await skipWorkspace(shard, String(error), options, deps, signal)
       yield shard
-      failures = 0
     }
   }
 }
