@@ -9,7 +9,7 @@ import { addSwitchCommands } from './commands/switch-commands.ts'
 import { addWorkspacesCommands } from './commands/workspaces-commands.ts'
 import { addExamples } from './examples.ts'
 import { addRestoreCommands } from './restore/restore-command.ts'
-import { createSession, type ExitCode, type Run } from './session.ts'
+import { createSession, type ExitCode, later, type Run } from './session.ts'
 import { addSmokeCommand } from './smoke/smoke-command.ts'
 import type { Target } from './target.ts'
 import { createOutput } from './terminal/output.ts'
@@ -97,7 +97,7 @@ function addCommands(program: Command, run: Run): void {
     .command('doctor')
     .description('check configuration, credentials, clock, tables, buckets and deployment; changes nothing')
     .addHelpText('after', '\nA failed check does not stop the others. Exits with 1 if there is a problem.')
-    .action(run(async (session) => (await import('./doctor/examine.ts')).examine(session)))
+    .action(run(later(async () => (await import('./doctor/examine.ts')).examine)))
   for (const add of [addSmokeCommand, addSwitchCommands, addRestoreCommands]) add(program, run)
   addExamples(program)
 }

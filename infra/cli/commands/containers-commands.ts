@@ -1,9 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { ContainerId } from '../../../lib/ids.ts'
 import { type Container, FILE_COLUMNS, listFiles, openContainer, removeFiles } from '../containers/container-files.ts'
-import type { grant } from '../containers/grant.ts'
-import type { printUploadUrl } from '../containers/upload-url.ts'
-import type { Run, Session } from '../session.ts'
+import { later, type Run, type Session } from '../session.ts'
 import { addListOptions } from '../terminal/list-options.ts'
 import { parseContainerId, parseDuration, parseSize, parseWorkspaceId, refuse } from '../terminal/parse-values.ts'
 
@@ -34,19 +32,13 @@ export function addContainersCommands(program: Command, run: Run): void {
     .addOption(lifeOption('1h', '15m', '12h'))
     .addOption(form.choices(['env', 'process']).default('env'))
     .addHelpText('after', '\nThe setting sandboxWriters names who may. Whoever has assumed a role gets 1h at most.')
-    .action(
-      inContainer(async (...args: Parameters<typeof grant>) => (await import('../containers/grant.ts')).grant(...args)),
-    )
+    .action(inContainer(later(async () => (await import('../containers/grant.ts')).grant)))
   add('upload-url', 'print a form by which anybody can upload one file, without AWS credentials')
     .argument('<path>', 'its path in the container')
     .option('--max-bytes <size>', 'how large it may be; by default 100MiB, or what can be promoted', parseSize)
     .addOption(lifeOption('15m', '1s', '7d'))
     .addHelpText('after', '\nIt ends with the credentials that sign it, if these end before.')
-    .action(
-      inContainer(async (...args: Parameters<typeof printUploadUrl>) =>
-        (await import('../containers/upload-url.ts')).printUploadUrl(...args),
-      ),
-    )
+    .action(inContainer(later(async () => (await import('../containers/upload-url.ts')).printUploadUrl)))
 
   function add(name: string, description: string): Command {
     const command = group.command(name).description(description)

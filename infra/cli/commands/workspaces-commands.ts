@@ -3,12 +3,11 @@ import type { WorkspaceId } from '../../../lib/ids.ts'
 import { chooseExpiry, type Retention } from '../../../lib/ledger/expiry.ts'
 import type { StorageUsage, Taking, WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
-import type { ExitCode, Run, Session } from '../session.ts'
+import { type ExitCode, later, type Run, type Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
 import { bytes, bytesCell, duration, exactBytes, table, time } from '../terminal/output.ts'
 import { parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
-import type { deleteWorkspace } from './delete-workspace.ts'
 import { expireExisting } from './documents-commands.ts'
 import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
 
@@ -54,11 +53,7 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
       'after',
       '\nMay be repeated. A key that is left would make it again with its next promotion. Without --erase, former versions\nof objects stay for a while (docs/tenants-and-regions.md).',
     )
-    .action(
-      run(async (...args: Parameters<typeof deleteWorkspace>) =>
-        (await import('./delete-workspace.ts')).deleteWorkspace(...args),
-      ),
-    )
+    .action(run(later(async () => (await import('./delete-workspace.ts')).deleteWorkspace)))
 
   function ofWorkspace(name: string, description: string): Command {
     return group.command(name).description(description).argument('<workspace_id>', 'its id', parseWorkspaceId)

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander'
-import type { Run } from '../session.ts'
+import { later, type Run } from '../session.ts'
 import { parsePastMoment } from '../terminal/parse-values.ts'
-import type { TableOptions } from './restore-tables.ts'
 
 const AT = 'the moment to restore, such as 2026-11-21T09:00Z'
 
@@ -17,17 +16,11 @@ export function addRestoreCommands(program: Command, run: Run): void {
         .default('ledger'),
     )
     .addHelpText('after', '\nChanges nothing in use. May be repeated: it waits for a restore already begun.')
-    .action(
-      run(async (session, options: TableOptions) =>
-        (await import('./restore-tables.ts')).restoreTables(session, options),
-      ),
-    )
+    .action(run(later(async () => (await import('./restore-tables.ts')).restoreTables)))
   group
     .command('rehearse')
     .description('restore workspaces and documents beside those in use, audit them, remove them again')
     .option('--at <time>', `${AT}; by default the latest possible`, parsePastMoment)
     .addHelpText('after', '\nExits with 1 if the audit finds anything, even documents made or deleted since.')
-    .action(
-      run(async (session, { at }: { at?: number }) => (await import('./rehearse.ts')).rehearseRestore(session, at)),
-    )
+    .action(run(later(async () => (await import('./rehearse.ts')).rehearseRestore)))
 }

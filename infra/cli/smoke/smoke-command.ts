@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import type { Run } from '../session.ts'
-import type { SmokeOptions } from './run-smoke.ts'
+import { later, type Run } from '../session.ts'
 
 export function addSmokeCommand(program: Command, run: Run): void {
   program
@@ -10,5 +9,5 @@ export function addSmokeCommand(program: Command, run: Run): void {
     .option('--no-expiry', 'do not wait for the resolver to delete a document that has expired, two minutes at most')
     .option('--no-telemetry', 'do not wait for log lines and metrics, which take minutes')
     .addHelpText('after', '\nRun it after a deployment. Exits with 1 on a problem, or if something is left behind.')
-    .action(run(async (session, options: SmokeOptions) => (await import('./run-smoke.ts')).runSmoke(session, options)))
+    .action(run(later(async () => (await import('./run-smoke.ts')).runSmoke)))
 }
