@@ -119,7 +119,11 @@ describe('npm run admin -- containers grant', () => {
       ['containers', 'grant', 'c', '--workspace', 'w', '--for', life],
       environmentOn(NOBODY),
     )
-    expect(result).toEqual({ code: 2, stdout: '', stderr: `"${life}" is not from 15m to 12h\n` })
+    expect(result).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `"${life}" is not possible: from 15m to 12h, in whole seconds\n`,
+    })
   })
 
   it('gives what the local service takes, never the credentials of the environment', async () => {

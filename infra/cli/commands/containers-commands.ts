@@ -3,7 +3,7 @@ import type { ContainerId } from '../../../lib/ids.ts'
 import { type Container, FILE_COLUMNS, listFiles, openContainer, removeFiles } from '../containers/container-files.ts'
 import { later, type Run, type Session } from '../session.ts'
 import { addListOptions } from '../terminal/list-options.ts'
-import { parseContainerId, parseDuration, parseSize, parseWorkspaceId, refuse } from '../terminal/parse-values.ts'
+import { parseContainerId, parseSize, parseWorkspaceId, secondsBetween } from '../terminal/parse-values.ts'
 
 export function addContainersCommands(program: Command, run: Run): void {
   const group = program.command('containers').description('put, list and remove container files; let containers write')
@@ -47,11 +47,7 @@ export function addContainersCommands(program: Command, run: Run): void {
 }
 
 function lifeOption(byDefault: string, shortest: string, longest: string): Option {
-  const parse = (text: string) => {
-    const lifeMs = parseDuration(text)
-    if (lifeMs >= parseDuration(shortest) && lifeMs <= parseDuration(longest)) return lifeMs
-    return refuse(`"${text}" is not from ${shortest} to ${longest}`)
-  }
+  const parse = secondsBetween(shortest, longest)
   const option = new Option('--for <duration>', `how long, from ${shortest} to ${longest}`)
   return option.argParser(parse).default(parse(byDefault), byDefault)
 }
