@@ -79,11 +79,8 @@ export async function* documentsIn(items: AsyncIterable<StoredItem>) {
   for await (const item of items) if (item.state === 'ready') yield item
 }
 
-async function showDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId): Promise<ExitCode> {
-  const { objects, ...stores } = await session.stores()
-  const document = await findDocument(stores, workspaceId, documentId, session.signal)
-  const { objectKey } = document
-  const hasObject = await objects.hasObject(objectKey, session.signal)
+async function showDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId) {
+  const document = await findDocument(await session.stores(), workspaceId, documentId, session.signal)
   const text = table(
     [],
     [
@@ -96,11 +93,10 @@ async function showDocument(session: Session, workspaceId: WorkspaceId, document
       [hasExpired(document, Date.now()) ? 'expired' : 'expires', timeOrNever(document.expiresAt)],
       ['created by', document.createdBy],
       ['container', document.containerId],
-      ['object', hasObject ? objectKey : `${objectKey} IS LOST: see npm run admin -- audit --help`],
+      ['object', document.objectKey],
     ],
   )
-  session.output.print(text, { ...toJson(document), hasObject })
-  return hasObject ? 0 : 1
+  session.output.print(text, toJson(document))
 }
 
 async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentId[], options: { in?: number }) {
