@@ -10,7 +10,6 @@ import { addWorkspacesCommands } from './commands/workspaces-commands.ts'
 import { addExamples } from './examples.ts'
 import { addRestoreCommands } from './restore/restore-command.ts'
 import { createSession, type ExitCode, later, type Run } from './session.ts'
-import { addSmokeCommand } from './smoke/smoke-command.ts'
 import type { Target } from './target.ts'
 import { createOutput } from './terminal/output.ts'
 import { parseStage } from './terminal/parse-values.ts'
@@ -98,6 +97,14 @@ function addCommands(program: Command, run: Run): void {
     .description('check configuration, credentials, clock, tables, buckets and deployment; changes nothing')
     .addHelpText('after', '\nA failed check does not stop the others. Exits with 1 if there is a problem.')
     .action(run(later(async () => (await import('./doctor/examine.ts')).examine)))
-  for (const add of [addSmokeCommand, addSwitchCommands, addRestoreCommands]) add(program, run)
+  program
+    .command('smoke')
+    .description('test a deployment over HTTPS, in a workspace of its own that it removes again')
+    .option('--base-url <url>', "an address other than the stack's, ending in the version (https://…/v1)")
+    .option('--no-expiry', 'do not wait for the resolver to delete a document that has expired, two minutes at most')
+    .option('--no-telemetry', 'do not wait for log lines and metrics, which take minutes')
+    .addHelpText('after', '\nRun it after a deployment. Exits with 1 on a problem, or if something is left behind.')
+    .action(run(later(async () => (await import('./smoke/run-smoke.ts')).runSmoke)))
+  for (const add of [addSwitchCommands, addRestoreCommands]) add(program, run)
   addExamples(program)
 }
