@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { Command, CommanderError, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
-import { wrongUsage } from './command-error.ts'
 import { addAuditCommand } from './commands/audit-command.ts'
 import { addContainersCommands } from './commands/containers-commands.ts'
 import { addDocumentsCommands } from './commands/documents-commands.ts'
@@ -10,8 +9,7 @@ import { addSwitchCommands } from './commands/switch-commands.ts'
 import { addWorkspacesCommands } from './commands/workspaces-commands.ts'
 import { addExamples } from './examples.ts'
 import { addRestoreCommands } from './restore/restore-command.ts'
-import { createSession, type ExitCode, type Run } from './session.ts'
-import { addSmokeCommand } from './smoke/smoke-command.ts'
+import { createSession, type ExitCode, later, type Run } from './session.ts'
 import type { Target } from './target.ts'
 import { createOutput } from './terminal/output.ts'
 import { parseStage } from './terminal/parse-values.ts'
@@ -23,8 +21,7 @@ const ENDPOINTS = `
 Which deployment:
   --local          the service that npm start runs on this machine
   --stage <name>   the deployed stage: its settings are read from its function
-  PROMOTION_STAGE  in the environment: the stage if neither option is given
-  none of these    the functions' variables, in the environment (docs/settings.md)
+  neither          the functions' variables, in the environment (docs/settings.md)
 AWS credentials come from the environment as for any AWS tool. AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_S3
 point to servers other than AWS's.`
 
@@ -46,7 +43,7 @@ export async function runCommandLine(
   const run: Run =
     (work) =>
     async (...args) => {
-      const session = createSession({ target: targetOf(program.opts<Target>()), output, terminal, signal })
+      const session = createSession({ target: program.opts<Target>(), output, terminal, signal })
       try {
         exitCode = (await work(session, ...args)) ?? 0
       } catch (error) {
@@ -97,24 +94,17 @@ function addCommands(program: Command, run: Run): void {
   addAuditCommand(program.command('audit'), run)
   program
     .command('doctor')
-    .description('check configuration, credentials, clock, tables, buckets and permissions; changes nothing')
+    .description('check configuration, credentials, clock, tables, buckets and deployment; changes nothing')
     .addHelpText('after', '\nA failed check does not stop the others. Exits with 1 if there is a problem.')
-    .action(run(async (session) => (await import('./doctor/examine.ts')).examine(session)))
-  for (const add of [addSmokeCommand, addSwitchCommands, addRestoreCommands]) add(program, run)
+    .action(run(later(async () => (await import('./doctor/examine.ts')).examine)))
+  program
+    .command('smoke')
+    .description('test a deployment over HTTPS, in a workspace of its own that it removes again')
+    .option('--base-url <url>', "an address other than the stack's, ending in the version (https://…/v1)")
+    .option('--no-expiry', 'do not wait for the resolver to delete a document that has expired, two minutes at most')
+    .option('--no-telemetry', 'do not wait for log lines and metrics, which take minutes')
+    .addHelpText('after', '\nRun it after a deployment. Exits with 1 on a problem, or if something is left behind.')
+    .action(run(later(async () => (await import('./smoke/run-smoke.ts')).runSmoke)))
+  for (const add of [addSwitchCommands, addRestoreCommands]) add(program, run)
   addExamples(program)
-  for (const group of [program, ...program.commands]) {
-    // The library itself suggests only similar spellings, which does not help those who try "revoke" for "disable".
-    group.exitOverride((error) => {
-      if (error.code !== 'commander.unknownCommand') throw error
-      const names = group.commands.map((each) => each.name()).join(', ')
-      throw wrongUsage(`${error.message.slice('error: '.length)}: the commands are ${names} (--help tells more)`)
-    })
-  }
-}
-
-/** The stage may come from the environment; the command line takes precedence. */
-function targetOf(target: Target): Target {
-  const remembered = process.env.PROMOTION_STAGE
-  if (target.local || target.stage !== undefined || !remembered) return target
-  return { ...target, stage: parseStage(remembered) }
 }

@@ -10,7 +10,7 @@ const EXAMPLES = [
   'keys create --workspace ws_acme --permission files:promote,files:read --expires 90d',
   'keys list --workspace ws_acme',
   'keys change key_b307bbcb9085 --permission files:read,files:delete',
-  'keys expire key_b307bbcb9085 --in 30d',
+  'keys expire key_b307bbcb9085 30d',
   'keys rotate key_b307bbcb9085 --grace 24h',
   'documents get ws_acme file_ChGEzHh4gNnrXCdfGHJtP --output report.csv',
   'documents expire ws_acme file_ChGEzHh4gNnrXCdfGHJtP --in 7d',
@@ -29,16 +29,11 @@ const IDS: Record<string, string> = {
   document_id: 'file_ChGEzHh4gNnrXCdfGHJtP',
 }
 
-/** Adds its example to the help of a command, and those of its commands to the help of a group. */
-export function addExamples(program: Command): void {
-  const add = (command: Command, path: string): string[] => {
-    const ids = command.registeredArguments.map((argument) => ` ${IDS[argument.name()]}`)
-    const own = EXAMPLES.find((example) => example.startsWith(`${path} `)) ?? `${path}${ids.join('')}`
-    const isGroup = command.commands.length > 0
-    const all = isGroup ? command.commands.flatMap((each) => add(each, `${path} ${each.name()}`)) : [own]
-    const lines = all.map((example) => `  ${program.name()} --stage prod ${example}`)
-    command.addHelpText('after', `\nFor example:\n${lines.join('\n')}`)
-    return all
-  }
-  for (const command of program.commands) add(command, command.name())
+/** Adds its example to the help of each command. */
+export function addExamples(program: Command, command = program, path: readonly string[] = []): void {
+  for (const each of command.commands) addExamples(program, each, [...path, each.name()])
+  if (command.commands.length > 0) return
+  const ids = command.registeredArguments.map((argument) => IDS[argument.name()])
+  const example = EXAMPLES.find((each) => each.startsWith(`${path.join(' ')} `)) ?? [...path, ...ids].join(' ')
+  command.addHelpText('after', `\nFor example:\n  ${program.name()} --stage prod ${example}`)
 }

@@ -12,6 +12,12 @@ export type Run = <Args extends unknown[]>(
   work: (session: Session, ...args: Args) => Promise<ExitCode> | Promise<void>,
 ) => (...args: Args) => Promise<void>
 
+/** Loads the work of a command when it is to be done: the SDK takes a second. */
+export const later =
+  <Args extends unknown[], Result>(load: () => Promise<(...args: Args) => Promise<Result>>) =>
+  async (...args: Args) =>
+    (await load())(...args)
+
 export function createSession(given: { target: Target; output: Output; terminal: Terminal; signal: AbortSignal }) {
   const { target, signal } = given
   const stage = target.stage === undefined ? 'this environment' : `stage ${target.stage}`

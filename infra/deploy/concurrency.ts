@@ -4,8 +4,8 @@ import { functions } from './functions.ts'
 const RESOLVER_RUNS = functions().resolveDueWork?.events.length ?? 0
 
 /** How many functions may run at once in this account and region, and how many of these no function has reserved. */
-export async function concurrencyOfAccount(options: { abortSignal?: AbortSignal } = {}) {
-  const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}), options)
+export async function concurrencyOfAccount() {
+  const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}))
   const { ConcurrentExecutions: limit = 0, UnreservedConcurrentExecutions: unreserved = 0 } = AccountLimit ?? {}
   return { limit, unreserved }
 }

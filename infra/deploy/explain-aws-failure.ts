@@ -28,7 +28,7 @@ const FAILURES: Readonly<Record<string, [sign: RegExp, explanation: string]>> = 
   ],
   access_denied: [
     /^(AccessDenied(Exception)?|AllAccessDisabled|Forbidden|403)$/,
-    'AWS refuses this to the credentials in use (npm run admin -- doctor lists what is lacking): {message}',
+    'AWS refuses this to the credentials in use (docs/administration.md, "Rights"): {message}',
   ],
   not_deployed: [
     /^(ResourceNotFoundException|NoSuchBucket|NotFound)$/,

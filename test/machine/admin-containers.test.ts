@@ -118,7 +118,7 @@ describe('npm run admin -- containers upload-url', () => {
     [['x'.repeat(1000)], 'and S3 allows 1024'],
     [[`a/\${filename}`], 'means something else in a form of S3'],
     [['a', '--max-bytes', '6GiB'], 'only files of up to '],
-    [['a', '--for', '8d'], 'is not from 1s to 7d'],
+    [['a', '--for', '8d'], 'is not possible: from 1s to 7d'],
   ])('refuses %j', async (args, why) => {
     const { code, stdout, stderr } = await admin('upload-url', 'sess_form', ...args)
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)])

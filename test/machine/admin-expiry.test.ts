@@ -93,7 +93,7 @@ describe('npm run admin -- workspaces set', () => {
 describe('npm run admin -- documents expire', () => {
   it('sets and takes away when documents expire, and names those that are gone: exit code 1', async () => {
     const { documentId, ...workspace } = await workspaceWithDocument('ws_expire')
-    const [deleted, other] = [await promoted(workspace), await promoted(workspace)]
+    const [deleted, kept, other] = [await promoted(workspace), await promoted(workspace), await promoted(workspace)]
     const expire = (...args: string[]) => admin('documents', 'expire', 'ws_expire', ...args)
     await admin('documents', 'delete', 'ws_expire', deleted, '--yes')
     const mixed = await expire(documentId, deleted, other, '--in', '1s', '--json')
@@ -113,8 +113,8 @@ describe('npm run admin -- documents expire', () => {
       stdout: '',
       stderr: `${documentId}: has expired.\n`,
     })
-    const listed = await admin('documents', 'list', 'ws_expire', '--expiring', '1s', '--json')
-    expect(jsonLines(listed).map(({ document_id }) => document_id)).toEqual([documentId, other])
+    const listed = await admin('documents', 'list', 'ws_expire', '--sort', 'expires', '--json')
+    expect(jsonLines(listed).map(({ document_id }) => document_id)).toEqual([documentId, other, kept])
     expect((await admin('documents', 'show', 'ws_expire', other)).stdout).toMatch(/\nexpired +20/)
   })
 

@@ -129,7 +129,6 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     for (const [name, times] of Object.entries({ stack: 1, 'deletion protection of': 3, 'TLS only to': 2 })) {
       expect([name, ok.filter((check) => check.startsWith(`${name} `)).length]).toEqual([name, times])
     }
-    expect(ok).toContainEqual(expect.stringMatching(/^concurrency of /))
   })
 
   it('is rolled back when an upgrade fails, and takes the same upgrade afterwards, without a second role', async () => {

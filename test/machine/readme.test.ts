@@ -19,7 +19,7 @@ describe('README.md, as a new user goes through it', () => {
       'npm run admin -- --stage prod smoke',
       'docker cp my-container:/work/output ./output',
       'npm start -- --host host.docker.internal',
-      'npm run admin -- --stage prod containers grant sess_a1b2 --workspace ws_acme --for 1h --form json',
+      'npm run admin -- --stage prod containers grant sess_a1b2 --workspace ws_acme --for 1h --json',
     ])
     const run = steps.filter(({ notRun }) => notRun === undefined).map(({ where }) => where.replace(/:\d+/, ''))
     expect(run.filter((page) => page === 'README.md').length).toBeGreaterThanOrEqual(8)

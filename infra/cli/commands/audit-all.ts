@@ -8,8 +8,6 @@ import { ServiceError } from '../../../lib/errors.ts'
 import type { Session } from '../session.ts'
 
 const SHARDS_AT_ONCE = 8
-/** A workspace is skipped after this many failures in a row. */
-const MAX_TRIES = 3
 
 /** Audits all workspaces. */
 export async function auditAll(
@@ -34,7 +32,7 @@ export async function auditAll(
   return sumOf(shards)
 }
 
-/** Continues a shard to its end, past workspaces that keep failing. @yields how far it has come */
+/** Audits a shard to its end, past workspaces that fail. @yields how far it has come */
 async function* auditPastFailures(
   begun: AuditShard,
   options: AuditOptions,
@@ -42,18 +40,14 @@ async function* auditPastFailures(
   signal: AbortSignal,
 ): AsyncGenerator<AuditShard> {
   let shard = begun
-  for (let failures = 0; !shard.isComplete; ) {
-    const before = shard
+  while (!shard.isComplete) {
     try {
       for await (shard of auditShard(shard, options, deps, signal)) yield shard
     } catch (error) {
       signal.throwIfAborted()
       if (isOfStores(error)) throw error
-      failures = shard === before ? failures + 1 : 1
-      if (failures < MAX_TRIES) continue
       shard = await skipWorkspace(shard, String(error), options, deps, signal)
       yield shard
-      failures = 0
     }
   }
 }

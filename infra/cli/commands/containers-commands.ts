@@ -1,16 +1,14 @@
 import { type Command, Option } from 'commander'
 import type { ContainerId } from '../../../lib/ids.ts'
 import { type Container, FILE_COLUMNS, listFiles, openContainer, removeFiles } from '../containers/container-files.ts'
-import type { grant } from '../containers/grant.ts'
-import type { printUploadUrl } from '../containers/upload-url.ts'
-import type { Run, Session } from '../session.ts'
+import { later, type Run, type Session } from '../session.ts'
 import { addListOptions } from '../terminal/list-options.ts'
-import { parseContainerId, parseDuration, parseSize, parseWorkspaceId, refuse } from '../terminal/parse-values.ts'
+import { parseContainerId, parseSize, parseWorkspaceId, secondsBetween } from '../terminal/parse-values.ts'
 
 export function addContainersCommands(program: Command, run: Run): void {
   const group = program.command('containers').description('put, list and remove container files; let containers write')
   group.option('--workspace <id>', 'its workspace; with --local, the demonstration by default', parseWorkspaceId)
-  const form = new Option('--form <form>', 'for a shell, for a program, or for credential_process')
+  const form = new Option('--form <form>', 'for a shell, or for credential_process; --json prints all for a program')
   const open = (session: Session, id: ContainerId) => openContainer(session, id, group.opts().workspace)
   const inContainer = <Args extends unknown[]>(work: (...args: [Session, Container, ...Args]) => Promise<void>) =>
     run(async (session, id: ContainerId, ...args: Args) => work(session, await open(session, id), ...args))
@@ -32,21 +30,15 @@ export function addContainersCommands(program: Command, run: Run): void {
     .action(inContainer(removeFiles))
   add('grant', 'print AWS credentials that list, read and write the files of this container, and nothing else')
     .addOption(lifeOption('1h', '15m', '12h'))
-    .addOption(form.choices(['env', 'json', 'process']).default('env'))
+    .addOption(form.choices(['env', 'process']).default('env'))
     .addHelpText('after', '\nThe setting sandboxWriters names who may. Whoever has assumed a role gets 1h at most.')
-    .action(
-      inContainer(async (...args: Parameters<typeof grant>) => (await import('../containers/grant.ts')).grant(...args)),
-    )
+    .action(inContainer(later(async () => (await import('../containers/grant.ts')).grant)))
   add('upload-url', 'print a form by which anybody can upload one file, without AWS credentials')
     .argument('<path>', 'its path in the container')
     .option('--max-bytes <size>', 'how large it may be; by default 100MiB, or what can be promoted', parseSize)
     .addOption(lifeOption('15m', '1s', '7d'))
     .addHelpText('after', '\nIt ends with the credentials that sign it, if these end before.')
-    .action(
-      inContainer(async (...args: Parameters<typeof printUploadUrl>) =>
-        (await import('../containers/upload-url.ts')).printUploadUrl(...args),
-      ),
-    )
+    .action(inContainer(later(async () => (await import('../containers/upload-url.ts')).printUploadUrl)))
 
   function add(name: string, description: string): Command {
     const command = group.command(name).description(description)
@@ -55,11 +47,7 @@ export function addContainersCommands(program: Command, run: Run): void {
 }
 
 function lifeOption(byDefault: string, shortest: string, longest: string): Option {
-  const parse = (text: string) => {
-    const lifeMs = parseDuration(text)
-    if (lifeMs >= parseDuration(shortest) && lifeMs <= parseDuration(longest)) return lifeMs
-    return refuse(`"${text}" is not from ${shortest} to ${longest}`)
-  }
+  const parse = secondsBetween(shortest, longest)
   const option = new Option('--for <duration>', `how long, from ${shortest} to ${longest}`)
   return option.argParser(parse).default(parse(byDefault), byDefault)
 }

@@ -31,9 +31,8 @@ const COLUMNS: Columns<WorkspaceDocument> = {
 
 export function addDocumentsCommands(program: Command, run: Run): void {
   const group = program.command('documents').description('list, show, get, expire and delete documents of a workspace')
-  addListOptions(ofWorkspace('list', 'list documents, oldest first except those made with an Idempotency-Key'), COLUMNS)
-    .option('--expiring <duration>', 'only those that expire within this time: 24h, 7d', parseExpiresIn)
-    .action(run(listDocuments))
+  const list = ofWorkspace('list', 'list documents, oldest first except those made with an Idempotency-Key')
+  addListOptions(list, COLUMNS).action(run(listDocuments))
   ofWorkspace('show', 'show a document').argument('<document_id>', 'its id', parseDocumentId).action(run(showDocument))
   ofWorkspace('get', 'fetch the content of a document')
     .argument('<document_id>', 'its id', parseDocumentId)
@@ -67,18 +66,12 @@ const timeOrNever = (at: Date | undefined) => (at ? time(at.getTime()) : 'never'
 const toJson = ({ countedFrom: _, state: __, itemId: ___, ...document }: WorkspaceDocument & { itemId?: string }) =>
   document
 
-async function listDocuments(session: Session, workspaceId: WorkspaceId, options: ListOptions & { expiring?: number }) {
+async function listDocuments(session: Session, workspaceId: WorkspaceId, options: ListOptions) {
   const { output, signal } = session
   const { documents, ledger } = await session.stores()
-  const byMs = options.expiring && Date.now() + options.expiring * 1000
-  const noun = `documents in ${workspaceId}${byMs ? ' that expire within that time' : ''}`
-  const rows = thoseExpiring(documents.list(workspaceId, signal), byMs)
-  const count = await output.list(rows, { ...options, columns: COLUMNS, toJson, noun })
+  const rows = documentsIn(documents.list(workspaceId, signal))
+  const count = await output.list(rows, { ...options, columns: COLUMNS, toJson, noun: `documents in ${workspaceId}` })
   if (count === 0) await requireWorkspace(workspaceId, { ledger }, signal)
-}
-
-async function* thoseExpiring(items: AsyncIterable<StoredItem>, byMs: number | undefined) {
-  for await (const document of documentsIn(items)) if (byMs === undefined || hasExpired(document, byMs)) yield document
 }
 
 /** Without what is under way, and without tombstones. */
@@ -86,11 +79,8 @@ export async function* documentsIn(items: AsyncIterable<StoredItem>) {
   for await (const item of items) if (item.state === 'ready') yield item
 }
 
-async function showDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId): Promise<ExitCode> {
-  const { objects, ...stores } = await session.stores()
-  const document = await findDocument(stores, workspaceId, documentId, session.signal)
-  const { objectKey } = document
-  const hasObject = await objects.hasObject(objectKey, session.signal)
+async function showDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId) {
+  const document = await findDocument(await session.stores(), workspaceId, documentId, session.signal)
   const text = table(
     [],
     [
@@ -103,11 +93,10 @@ async function showDocument(session: Session, workspaceId: WorkspaceId, document
       [hasExpired(document, Date.now()) ? 'expired' : 'expires', timeOrNever(document.expiresAt)],
       ['created by', document.createdBy],
       ['container', document.containerId],
-      ['object', hasObject ? objectKey : `${objectKey} IS LOST: see npm run admin -- audit --help`],
+      ['object', document.objectKey],
     ],
   )
-  session.output.print(text, { ...toJson(document), hasObject })
-  return hasObject ? 0 : 1
+  session.output.print(text, toJson(document))
 }
 
 async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentId[], options: { in?: number }) {

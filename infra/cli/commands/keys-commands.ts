@@ -2,15 +2,15 @@ import { type Command, Option } from 'commander'
 import type { ApiKeyChange } from '../../../lib/auth/api-key-administration.ts'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { CommandError, wrongUsage } from '../command-error.ts'
+import { CommandError } from '../command-error.ts'
 import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type ListOptions } from '../terminal/list-options.ts'
 import {
+  type Expiry,
   parseDuration,
   parseExpiry,
   parseKeyId,
-  parseMoment,
   parsePermissions,
   parseUserId,
   parseWorkspaceId,
@@ -42,20 +42,22 @@ export function addKeysCommands(program: Command, run: Run): void {
   ofKey('show', 'show a key').action(run(showKey))
   changing('change', 'replace the permissions of a standard key')
     .requiredOption('--permission <name>', REPEATABLE, parsePermissions)
-    .action(run(changePermissions))
+    .action(
+      run((session, keyId: string, { permission: permissions }: { permission: Permission[] }) =>
+        change(session, keyId, { permissions }),
+      ),
+    )
   changing('disable', 'refuse a key from now on')
     .option('--yes', 'do not ask', false)
     .action(
       run((session, keyId: string, { yes }: { yes: boolean }) => change(session, keyId, { isEnabled: false }, yes)),
     )
-  changing('enable', 'accept a disabled key again')
-    .option('--yes', 'do not ask', false)
-    .action(run((session, keyId: string) => change(session, keyId, { isEnabled: true })))
+  changing('enable', 'accept a disabled key again').action(
+    run((session, keyId: string) => change(session, keyId, { isEnabled: true })),
+  )
   changing('expire', 'set when a key expires')
-    .option('--at <time>', 'for example 2027-01-31T00:00Z', parseMoment)
-    .option('--in <duration>', 'from now: 30s, 15m, 24h, 90d; 0: at once', parseDuration)
-    .option('--never', 'it no longer expires')
-    .action(run(expire))
+    .argument('<when>', `${EXPIRY}; 0s: at once`, parseExpiry)
+    .action(run((session, keyId: string, expiresAtMs: Expiry) => change(session, keyId, { expiresAtMs })))
   changing('rotate', 'make a key like this one, print its token, and let the old key expire')
     .addOption(
       new Option('--grace <duration>', 'how long the old key keeps working: 30s, 15m, 24h, 90d; 0: not at all')
@@ -104,16 +106,6 @@ async function change(session: Session, keyId: string, changes: ApiKeyChange, is
   if (!(await apiKeys.change(key.tokenHash, changes, session.signal))) throw keyNotFound(keyId)
   const changed = await findKey(keyId, apiKeys, session.signal)
   session.output.done(`${describeKey(changed)}.`, keyJson(changed))
-}
-
-async function changePermissions(session: Session, keyId: string, { permission }: { permission: Permission[] }) {
-  await change(session, keyId, { permissions: permission })
-}
-
-async function expire(session: Session, keyId: string, options: { at?: number; in?: number; never?: true }) {
-  if (Object.keys(options).length !== 1) throw wrongUsage('Say one of --at, --in and --never.')
-  const expiresAtMs = options.never ? 'never' : (options.at ?? Date.now() + (options.in ?? 0))
-  await change(session, keyId, { expiresAtMs })
 }
 
 async function deleteKey(session: Session, keyId: string, { yes }: { yes: boolean }) {

@@ -1,13 +1,5 @@
-import {
-  type ApiKeyAdministration,
-  type ApiKeyGrant,
-  type ApiKeyRecord,
-  newApiKeyRecord,
-} from '../../../lib/auth/api-key-administration.ts'
-import { newToken } from '../../../lib/auth/api-token.ts'
+import type { ApiKeyAdministration, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { CommandError } from '../command-error.ts'
-import { explainFailure } from '../explain-failure.ts'
-import type { Session } from '../session.ts'
 import type { Columns } from '../terminal/list-options.ts'
 import { counted, time } from '../terminal/output.ts'
 
@@ -56,23 +48,3 @@ export async function findKey(keyId: string, apiKeys: ApiKeyAdministration, sign
 
 export const keyNotFound = (keyId: string) =>
   new CommandError('key_not_found', `There is no key ${keyId}: "keys list" shows those there are.`)
-
-/** Stores a new key and prints its token, alone, on standard output. This is the only time: it is stored nowhere. */
-export async function addKey(
-  grant: ApiKeyGrant,
-  apiKeys: ApiKeyAdministration,
-  { output, signal }: Session,
-): Promise<ApiKeyRecord> {
-  const token = newToken()
-  const key = newApiKeyRecord(token, grant, Date.now())
-  try {
-    await apiKeys.add(key, signal)
-  } catch (error) {
-    const { reason, message } = explainFailure(error)
-    const advice = `No key was given out; if ${key.keyId} is listed nevertheless, nobody knows its token.`
-    throw new CommandError(reason, `${message} ${advice}`, { exitCode: 2, cause: error })
-  }
-  output.print(token, { ...keyJson(key), token })
-  output.note(`This is the token of ${describeKey(key)}. It is not stored and not shown again.`)
-  return key
-}

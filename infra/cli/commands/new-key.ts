@@ -1,4 +1,10 @@
-import type { ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
+import {
+  type ApiKeyAdministration,
+  type ApiKeyGrant,
+  type ApiKeyRecord,
+  newApiKeyRecord,
+} from '../../../lib/auth/api-key-administration.ts'
+import { newToken } from '../../../lib/auth/api-token.ts'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
@@ -6,9 +12,8 @@ import { explainFailure } from '../explain-failure.ts'
 import type { Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { time } from '../terminal/output.ts'
-import { addKey, findKey, stateOf } from './keys.ts'
-
-type Expiry = number | 'never' | undefined
+import type { Expiry } from '../terminal/parse-values.ts'
+import { describeKey, findKey, keyJson, stateOf } from './keys.ts'
 
 interface NewKey {
   workspace: WorkspaceId
@@ -19,7 +24,7 @@ interface NewKey {
   yes: boolean
 }
 
-const toExpiresAtMs = (expires: Expiry) => (expires === 'never' ? undefined : expires)
+const toExpiresAtMs = (expires: Expiry | undefined) => (expires === 'never' ? undefined : expires)
 
 export async function createKey(session: Session, options: NewKey): Promise<void> {
   const { workspace: workspaceId, management, permission: permissions = [], user: userId, expires } = options
@@ -59,7 +64,7 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
   const change = { expiresAtMs, replacedBy: key.keyId }
   const isThere = await apiKeys.change(old.tokenHash, change, session.signal).catch((cause) => {
     const { reason, message } = explainFailure(cause)
-    const finish = `"keys expire ${keyId} --in ${graceMs === 0 ? 0 : `${Math.ceil(graceMs / 1000)}s`}"`
+    const finish = `"keys expire ${keyId} ${Math.ceil(graceMs / 1000)}s"`
     const advice = `The new key ${key.keyId} works; the old one, ${keyId}, may still be valid as before: end it with ${finish}.`
     throw new CommandError(reason, `${advice} ${message}`, { exitCode: 2, cause })
   })
@@ -81,4 +86,14 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
 function wasReplaced({ keyId, replacedBy }: ApiKeyRecord): CommandError {
   const advice = 'rotate that one, or make another with "keys create"'
   return new CommandError('key_replaced', `Key ${keyId} was replaced by ${replacedBy}: ${advice}.`)
+}
+
+/** Stores a new key and prints its token, alone, on standard output. This is the only time: it is stored nowhere. */
+async function addKey(grant: ApiKeyGrant, apiKeys: ApiKeyAdministration, { output, signal }: Session) {
+  const token = newToken()
+  const key = newApiKeyRecord(token, grant, Date.now())
+  await apiKeys.add(key, signal)
+  output.print(token, { ...keyJson(key), token })
+  output.note(`This is the token of ${describeKey(key)}. It is not stored and not shown again.`)
+  return key
 }

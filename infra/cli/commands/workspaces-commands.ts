@@ -3,12 +3,11 @@ import type { WorkspaceId } from '../../../lib/ids.ts'
 import { chooseExpiry } from '../../../lib/ledger/expiry.ts'
 import type { StorageUsage, Taking, WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
-import type { ExitCode, Run, Session } from '../session.ts'
+import { type ExitCode, later, type Run, type Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
 import { bytes, bytesCell, countCell, duration, exactBytes, table, time } from '../terminal/output.ts'
 import { parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
-import type { deleteWorkspace } from './delete-workspace.ts'
 import { expireExisting } from './documents-commands.ts'
 import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
 
@@ -33,9 +32,7 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .option('--quota <size>', "its quota, such as 10GiB; by default the service's", parseSize)
     .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its quota is fine.`)
     .action(run(createWorkspace))
-  ofWorkspace('show', 'show the quota of a workspace, what is used of it, and what is under way').action(
-    run(showWorkspace),
-  )
+  ofWorkspace('show', 'show quota, used bytes and what is under way in a workspace').action(run(showWorkspace))
   addListOptions(group.command('list').description('list all workspaces'), COLUMNS).action(run(listWorkspaces))
   ofWorkspace('set-quota', 'change the quota of a workspace, even while promotions run')
     .argument('<size>', 'its new quota, such as 10GiB', parseSize)
@@ -57,11 +54,7 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
       'after',
       '\nMay be repeated. A key that is left would make it again with its next promotion. Without --erase, former versions\nof objects stay for a while (docs/tenants-and-regions.md).',
     )
-    .action(
-      run(async (...args: Parameters<typeof deleteWorkspace>) =>
-        (await import('./delete-workspace.ts')).deleteWorkspace(...args),
-      ),
-    )
+    .action(run(later(async () => (await import('./delete-workspace.ts')).deleteWorkspace)))
 
   function ofWorkspace(name: string, description: string): Command {
     return group.command(name).description(description).argument('<workspace_id>', 'its id', parseWorkspaceId)
@@ -80,8 +73,8 @@ async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quo
   session.output.done(text, { ...toJson(ledger), isNew })
 }
 
-async function showWorkspace({ output, signal, stores }: Session, workspaceId: WorkspaceId) {
-  const ledger = await requireWorkspace(workspaceId, await stores(), signal)
+async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
+  const ledger = await requireWorkspace(workspaceId, await session.stores(), session.signal)
   const open = [...ledger.takings, ...ledger.releases]
   const facts = [
     ['workspace', workspaceId],
@@ -96,7 +89,7 @@ async function showWorkspace({ output, signal, stores }: Session, workspaceId: W
   const whatOf = (each: Taking) => ('releaseId' in each ? 'deletion' : 'promotion')
   const rows = open.map((each) => [each.documentId, whatOf(each), bytes(each.sizeBytes), time(each.leaseEndsAtMs)])
   const underWay = open.length === 0 ? '' : `\n\n${table(['DOCUMENT', 'UNDER WAY', 'SIZE', 'UNTIL'], rows)}`
-  output.print(table([], facts) + underWay, {
+  session.output.print(table([], facts) + underWay, {
     ...toJson(ledger),
     underWay: open.map((each) => {
       const { documentId, attemptId, sizeBytes, leaseEndsAtMs } = each

@@ -7,7 +7,7 @@ import type { Session } from '../session.ts'
 import { quoted } from '../terminal/output.ts'
 import type { Container } from './container-files.ts'
 
-type Options = { form: 'env' | 'json' | 'process'; for: number }
+type Options = { form: 'env' | 'process'; for: number }
 
 const TEMPLATE = join(import.meta.dirname, '../../../docs/policies/sandbox-session.json')
 const VARIABLES: Record<string, string> = {
@@ -16,15 +16,14 @@ const VARIABLES: Record<string, string> = {
 }
 
 /** Prints the credentials on standard output and nowhere else. */
-export async function grant({ output, signal }: Session, container: Container, { form, for: lifeMs }: Options) {
+export async function grant({ output, signal }: Session, container: Container, { form, for: lifeSeconds }: Options) {
   const { bucket, prefix, demo } = container
   const local = { AccessKeyId: 'local', SecretAccessKey: 'local', Expiration: undefined }
-  const keys = demo ? local : await assumeRole(container, lifeMs, signal)
+  const keys = demo ? local : await assumeRole(container, lifeSeconds, signal)
   const all = { ...keys, bucket, prefix, region: process.env.AWS_REGION, endpoint: demo?.s3_endpoint }
   const variables = Object.entries(all).filter(([name, value]) => name in VARIABLES && value !== undefined)
   const forms = {
     env: variables.map(([name, value]) => `export ${VARIABLES[name]}=${quoted(`${value}`)}`).join('\n'),
-    json: JSON.stringify(all),
     process: JSON.stringify({ Version: 1, ...keys }),
   }
   output.print(forms[form], all)
@@ -32,7 +31,7 @@ export async function grant({ output, signal }: Session, container: Container, {
   output.note(demo ? 'The local S3 has no STS: these reach everything in it, for ever.' : reach)
 }
 
-async function assumeRole({ ids, stores, bucket, prefix }: Container, lifeMs: number, signal: AbortSignal) {
+async function assumeRole({ ids, stores, bucket, prefix }: Container, lifeSeconds: number, signal: AbortSignal) {
   const { SandboxWriterRoleArn: RoleArn, SandboxKmsKeyArn: key } = await outputsOf(stores.config.serviceName, signal)
   if (!RoleArn) throw refused('This stage has no role for containers: deploy it with the setting sandboxWriters.')
   const { Statement: all, ...policy } = JSON.parse(await readFile(TEMPLATE, 'utf8'))
@@ -40,7 +39,7 @@ async function assumeRole({ ids, stores, bucket, prefix }: Container, lifeMs: nu
   const command = new AssumeRoleCommand({
     RoleArn,
     RoleSessionName: `sandbox-${ids.containerId}`.slice(0, 64), // STS takes no more characters.
-    DurationSeconds: Math.floor(lifeMs / 1000),
+    DurationSeconds: lifeSeconds,
     // The prefix comes last: ids may be words that are replaced.
     Policy: JSON.stringify({ ...policy, Statement })
       .replaceAll('arn:*:', RoleArn.slice(0, RoleArn.indexOf('iam')))

@@ -14,9 +14,8 @@ export async function printUploadUrl({ output }: Session, container: Container, 
   if (/\$\{filename\}/.test(path)) throw wrongUsage(`"${path}" means something else in a form of S3`)
   const { bucket: Bucket, prefix, stores, ids } = container
   const { maxFileBytes } = stores.config
-  const { for: lifeMs, maxBytes = Math.min(100 * 1024 ** 2, maxFileBytes) } = options
+  const { for: lifeSeconds, maxBytes = Math.min(100 * 1024 ** 2, maxFileBytes) } = options
   requireUsable({ file: path, path, sizeBytes: maxBytes }, prefix, maxFileBytes)
-  const lifeSeconds = Math.floor(lifeMs / 1000)
   const expiresAt = expiresAtOf(new Date(), lifeSeconds)
   const { url, fields } = await createPresignedPost(stores.s3, {
     ...{ Bucket, Key: prefix + path, Expires: lifeSeconds },

@@ -1,5 +1,4 @@
 import {
-  GetBucketEncryptionCommand,
   GetBucketLifecycleConfigurationCommand,
   GetBucketOwnershipControlsCommand,
   GetBucketPolicyCommand,
@@ -13,14 +12,17 @@ import type { Config } from '../../../lib/config.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { advice, type Check, isDenied, isNamed, problem, setupCheck } from './check.ts'
 
+const bucketsOf = ({ sandboxBucket, documentsBucket }: Config) => [...new Set([sandboxBucket, documentsBucket])]
+
+export const bucketChecks = (config: Config, client: S3Client) =>
+  bucketsOf(config).map((bucket) => reachableCheck(bucket, client))
+
 /** A bucket that the stack creates passes all of these checks; an existing one may not. */
-export function bucketChecks(config: Config, client: S3Client): Check[] {
-  const { sandboxBucket, documentsBucket, keyTemplates } = config
+export function bucketSetupChecks(config: Config, client: S3Client): Check[] {
+  const { documentsBucket, keyTemplates } = config
   return [
-    ...[...new Set([sandboxBucket, documentsBucket])].flatMap((bucket) => [
-      reachableCheck(bucket, client),
+    ...bucketsOf(config).flatMap((bucket) => [
       publicAccessCheck(bucket, client),
-      encryptionCheck(bucket, client),
       transportCheck(bucket, client),
       ownershipCheck(bucket, client),
     ]),
@@ -50,14 +52,6 @@ function publicAccessCheck(Bucket: string, client: S3Client): Check {
       answer?.PublicAccessBlockConfiguration ?? {}
     if (BlockPublicAcls && BlockPublicPolicy && IgnorePublicAcls && RestrictPublicBuckets) return 'blocked'
     return problem('not blocked in full: one wrong policy opens the files to everybody; block all public access')
-  })
-}
-
-function encryptionCheck(Bucket: string, client: S3Client): Check {
-  return setupCheck(`encryption of ${Bucket}`, 's3:GetEncryptionConfiguration', async (abortSignal) => {
-    const answer = await client.send(new GetBucketEncryptionCommand({ Bucket }), { abortSignal })
-    const rule = answer.ServerSideEncryptionConfiguration?.Rules?.[0]?.ApplyServerSideEncryptionByDefault
-    return rule?.SSEAlgorithm ? `by ${rule.SSEAlgorithm}` : problem('there is no default encryption; set one')
   })
 }
 

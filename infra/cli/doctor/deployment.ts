@@ -3,7 +3,6 @@ import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwa
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import type { Config } from '../../../lib/config.ts'
-import { adviceOnShards, concurrencyOfAccount } from '../../deploy/concurrency.ts'
 import { advice, type Check, problem, setupCheck } from './check.ts'
 
 /** What surrounds a deployed stage in its account. A stage's stack has the name of the service. */
@@ -13,7 +12,6 @@ export function deploymentChecks(config: Config, dynamoDb: DynamoDBClient): Chec
     stackCheck(config.serviceName),
     ...tables.map((name) => tableProtectionCheck(name, dynamoDb)),
     receiversCheck(config.serviceName),
-    concurrencyCheck(config),
   ]
 }
 
@@ -63,12 +61,4 @@ async function confirmedSubscriptions(TopicArn: string, abortSignal: AbortSignal
     abortSignal,
   })
   return Subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith('arn:')).length
-}
-
-function concurrencyCheck({ audit }: Config): Check {
-  return setupCheck('concurrency of the account', 'lambda:GetAccountSettings', async (abortSignal) => {
-    const { limit, unreserved } = await concurrencyOfAccount({ abortSignal })
-    const [toDo] = adviceOnShards(unreserved, audit.shards)
-    return toDo ? advice(toDo) : `${limit} functions at once, ${unreserved} of them unreserved`
-  })
 }

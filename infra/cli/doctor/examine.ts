@@ -5,12 +5,11 @@ import { readSettings } from '../connect.ts'
 import type { ExitCode, Session } from '../session.ts'
 import type { Target } from '../target.ts'
 import type { Columns } from '../terminal/list-options.ts'
-import { bucketChecks } from './buckets.ts'
+import { bucketChecks, bucketSetupChecks } from './buckets.ts'
 import { type Check, type CheckResult, problemsFound, runCheck, VERDICTS, type Verdict } from './check.ts'
 import { clockCheck } from './clock.ts'
 import { deploymentChecks } from './deployment.ts'
-import { permissionChecks } from './permissions.ts'
-import { tableChecks } from './tables.ts'
+import { tableChecks, tableSetupChecks } from './tables.ts'
 
 /** The S3 client sets no limit of its own: a copy may take long. */
 const CHECK_TIMEOUT_MS = 10_000
@@ -36,25 +35,11 @@ export async function examine({ output, signal, ...session }: Session): Promise<
   const checks = checksOf(config, session.target)
   results.push(...(await Promise.all(checks.map((check) => runCheck(check, CHECK_TIMEOUT_MS, signal)))))
   signal.throwIfAborted()
-  const rows = output.isJson ? results : mergeAlike(results)
-  await output.list(rows, { columns: COLUMNS, toJson: (result) => result, noun: 'checks' })
+  await output.list(results, { columns: COLUMNS, toJson: (result) => result, noun: 'checks' })
   const count = (wanted: Verdict) => results.filter(({ verdict }) => verdict === wanted).length
   const found = problemsFound(count('problem'))
   output.note(`\n${found}; ${count('advice')} advice, ${count('not_checked')} not checked.`)
   return count('problem') === 0 ? 0 : 1
-}
-
-/** Merges the checks that could not be made for the same reason into one row. */
-function mergeAlike(results: CheckResult[]): CheckResult[] {
-  const unchecked = results.filter(({ verdict }) => verdict === 'not_checked')
-  return results.flatMap((result) => {
-    const alike = unchecked.filter(({ detail }) => detail === result.detail)
-    if (alike.length < 2 || !alike.includes(result)) return [result]
-    if (alike[0] !== result) return []
-    const about = new Set(alike.map(({ check }) => check.replace(/ (of|to|in) \S+$/, '')))
-    const detail = `${result.detail}: ${[...about].join(', ')}`
-    return [{ ...result, check: `${alike.length} checks`, detail }]
-  })
 }
 
 /** @param config undefined when it is faulty, or when a local service is not running: then there is nothing to check */
@@ -70,8 +55,9 @@ function checksOf(config: Config | undefined, { local, stage }: Target): Check[]
     ...general,
     ...tableChecks(config, dynamoDb),
     ...bucketChecks(config, s3),
+    // The embedded stores have no such setup.
+    ...(local ? [] : [...tableSetupChecks(config, dynamoDb), ...bucketSetupChecks(config, s3)]),
     ...(stage !== undefined ? deploymentChecks(config, dynamoDb) : []),
-    ...permissionChecks(config, dynamoDb, s3),
   ]
 }
 

@@ -13,19 +13,22 @@ import { advice, type Check, notChecked, problem, setupCheck } from './check.ts'
 const EXPIRY_ATTRIBUTE = 'ttl_at'
 
 export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
-  const { documentsTable, rateLimitsTable } = config
-  const tables: [name: string, keys: string[], ...indexes: string[]][] = [
-    [config.keysTable, ['token_hash']],
-    [config.workspacesTable, ['workspace_id']],
-    [documentsTable, ['workspace_id', 'document_id'], LISTING_INDEX, DUE_INDEX],
-    [rateLimitsTable, ['key_id']],
+  return [
+    schemaCheck(config.keysTable, ['token_hash'], [], client),
+    schemaCheck(config.workspacesTable, ['workspace_id'], [], client),
+    schemaCheck(config.documentsTable, ['workspace_id', 'document_id'], [LISTING_INDEX, DUE_INDEX], client),
+    schemaCheck(config.rateLimitsTable, ['key_id'], [], client),
   ]
-  return tables.flatMap(([name, keys, ...indexes]) => [
-    schemaCheck(name, keys, indexes, client),
+}
+
+export function tableSetupChecks(config: Config, client: DynamoDBClient): Check[] {
+  const { keysTable, workspacesTable, documentsTable, rateLimitsTable } = config
+  return [
     // Rate limits need no backup: they can be made anew.
-    ...(name === rateLimitsTable ? [] : [backupCheck(name, client)]),
-    expiryCheck(name, [documentsTable, rateLimitsTable].includes(name), client),
-  ])
+    ...[keysTable, workspacesTable, documentsTable].map((name) => backupCheck(name, client)),
+    ...[keysTable, workspacesTable].map((name) => expiryCheck(name, false, client)),
+    ...[documentsTable, rateLimitsTable].map((name) => expiryCheck(name, true, client)),
+  ]
 }
 
 /** @param keys partition key, sort key */

@@ -17,7 +17,7 @@ import { describeRestored, restoreTable } from './restore-tables.ts'
 const CLEARING_TIMEOUT_MS = 15 * 60_000
 
 /** Restores into new tables, audits and removes them. @throws CommandError naming what is left, if it failed */
-export async function rehearseRestore(session: Session, at: number | undefined): Promise<ExitCode> {
+export async function rehearseRestore(session: Session, { at }: { at?: number }): Promise<ExitCode> {
   const { output } = session
   const plan = await planRestores('ledger', 'rehearsal', at, session)
   const clear = () => {

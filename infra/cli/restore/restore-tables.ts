@@ -13,7 +13,7 @@ import { CommandError } from '../command-error.ts'
 import type { Session } from '../session.ts'
 import { planRestores, type Restore } from './plan-restores.ts'
 
-export interface TableOptions {
+interface TableOptions {
   /** ms since 1970. */
   at: number
   table: 'ledger' | 'keys'

@@ -3,7 +3,7 @@ import { newToken } from '../../../lib/auth/api-token.ts'
 import { notChecked } from '../doctor/check.ts'
 import { ask, expectAnswer, promotePath, type Question } from './http.ts'
 import { expectExpired, letExpire, promoteTwice, promoteWhenThere, promotion, promotionOfMany } from './promotions.ts'
-import { copyConditions, copyVersion, headOfMissing } from './s3.ts'
+import { copyConditions, copyVersion } from './s3.ts'
 import { TELEMETRY_CHECKS } from './telemetry.ts'
 import { FOLDER, MISSING, OF_NO_OBJECT, roomFor, SMALL, type SmokeCheck, type Trial, type TrialFile } from './trial.ts'
 
@@ -32,7 +32,6 @@ export const CHECKS: SmokeCheck[] = [
   { name: 'a full quota', run: fullQuota },
   { name: 'a preflight', run: preflight },
   { name: 'delete a document', run: deleteOne },
-  { name: 'HEAD of a missing key', run: headOfMissing },
   { name: 'conditions of copies', run: copyConditions },
   { name: 'a copy of a former version', run: copyVersion },
   { name: 'an expired document', run: expectExpired, waitsFor: 'expiry' },

@@ -7,7 +7,7 @@ import { stackNameOf, type Target } from '../target.ts'
 import { CHECKS } from './checks.ts'
 import { newTrial, type SmokeCheck, setUp, type Trial, tearDown } from './trial.ts'
 
-export interface SmokeOptions {
+interface SmokeOptions {
   baseUrl?: string
   expiry: boolean
   telemetry: boolean

@@ -5,19 +5,9 @@ import {
   UploadPartCommand,
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
-import { statusOf } from '../../../lib/aws/calls/failures.ts'
 import { ONLY_NEW } from '../../../lib/aws/s3/copy-requests.ts'
-import { headObject } from '../../../lib/aws/s3/head-object.ts'
 import { notChecked } from '../doctor/check.ts'
-import { MISSING, OF_NO_OBJECT, putFile, SMALL, sandboxObject, sha256Of, type Trial } from './trial.ts'
-
-/** The functions may list under the same condition as docs/policies/smoke.json has. */
-export async function headOfMissing(trial: Trial, signal: AbortSignal): Promise<string> {
-  const head = headObject(trial.s3, sandboxObject(MISSING, trial), signal)
-  const found = await head.catch((error) => statusOf(error) ?? error)
-  if (found === undefined) return '404'
-  throw new Error(`answered ${found}, not 404: each missing file takes a listing, too`)
-}
+import { OF_NO_OBJECT, putFile, SMALL, sandboxObject, sha256Of, type Trial } from './trial.ts'
 
 /** Whether only what was looked up is copied, only as many bytes as were counted, and onto nothing that is there. */
 export async function copyConditions(trial: Trial, abortSignal: AbortSignal): Promise<string> {

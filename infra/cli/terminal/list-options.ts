@@ -61,8 +61,7 @@ async function sorted<Row>(
     const cell = columns[heading]?.(row) ?? ''
     return typeof cell === 'string' ? cell : (cell.value ?? cell.text)
   }
-  const all: { row: Row; value: string | number }[] = []
-  for await (const row of rows) all.push({ row, value: sortValue(row) })
+  const all = (await Array.fromAsync(rows)).map((row) => ({ row, value: sortValue(row) }))
   const order = isDescending ? -1 : 1
   return all.toSorted((a, b) => (a.value === b.value ? 0 : a.value < b.value ? -order : order)).map(({ row }) => row)
 }

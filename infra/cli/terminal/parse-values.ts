@@ -37,33 +37,26 @@ export function parseDuration(text: string): number {
   return durationMs
 }
 
+/** Takes a duration within limits, for whole seconds. */
+export function secondsBetween(shortest: string, longest: string) {
+  return (text: string): number => {
+    const durationMs = parseDuration(text)
+    const isWithin = durationMs >= parseDuration(shortest) && durationMs <= parseDuration(longest)
+    if (!isWithin || durationMs % 1000 !== 0)
+      refuse(`"${text}" is not possible: from ${shortest} to ${longest}, in whole seconds`)
+    return durationMs / 1000
+  }
+}
+
+const LONGEST_RETENTION = '3650d'
 /** How long a document is kept, in seconds from now. */
-export const parseExpiresIn = (text: string) => parseSeconds(text, '1s')
+export const parseExpiresIn = secondsBetween('1s', LONGEST_RETENTION)
+const parseRetentionSeconds = secondsBetween('1h', LONGEST_RETENTION)
 /** How long a workspace keeps them: less than an hour is more likely a typing error. */
-export const parseRetention = (text: string) => (text === 'never' ? text : parseSeconds(text, '1h'))
+export const parseRetention = (text: string) => (text === 'never' ? text : parseRetentionSeconds(text))
 
-function parseSeconds(text: string, least: string): number {
-  const seconds = parseDuration(text) / 1000
-  const isPossible = seconds >= parseDuration(least) / 1000 && seconds <= 3650 * 86_400 && Number.isInteger(seconds)
-  return isPossible ? seconds : refuse(`"${text}" is not possible: from ${least} to 3650d, in whole seconds`)
-}
-
-/** A moment in the future, in ms since 1970. */
+/** ms since 1970. */
 export function parseMoment(text: string): number {
-  const moment = readMoment(text)
-  if (moment <= Date.now()) refuse(`"${text}" is past`)
-  if (moment > Date.now() + MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years ahead`)
-  return moment
-}
-
-/** A moment in the past, in ms since 1970. */
-export function parsePastMoment(text: string): number {
-  const moment = readMoment(text)
-  if (moment > Date.now()) refuse(`"${text}" is still to come`)
-  return moment
-}
-
-function readMoment(text: string): number {
   const [, day] = MOMENT.exec(text) ?? []
   const moment = day === undefined ? Number.NaN : Date.parse(text)
   // Date.parse takes February 31 for a day in March.
@@ -74,10 +67,17 @@ function readMoment(text: string): number {
   return moment
 }
 
-/** When a key expires: a moment, a duration from now, or never. */
-export function parseExpiry(text: string): number | 'never' {
+/** When a key expires, in ms since 1970. */
+export type Expiry = number | 'never'
+
+/** A moment to come, a duration from now, or never. */
+export function parseExpiry(text: string): Expiry {
   if (text === 'never') return text
-  return DURATION.test(text) ? Date.now() + parseDuration(text) : parseMoment(text)
+  if (DURATION.test(text)) return Date.now() + parseDuration(text)
+  const moment = parseMoment(text)
+  if (moment <= Date.now()) refuse(`"${text}" is past`)
+  if (moment > Date.now() + MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years ahead`)
+  return moment
 }
 
 export const parseWorkspaceId = plainId<WorkspaceId>('workspace')
