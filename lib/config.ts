@@ -61,6 +61,9 @@ export interface Config extends Omit<Values, 'corsAllowedOrigins'> {
   corsAllowedOrigins: readonly string[]
 }
 
+/** Of a key, whatever its limit. */
+export const MOST_REQUESTS_PER_MINUTE = VARIABLES.rateLimitPerMinute.max
+
 /** All requests of ten seconds may come at once. */
 export function rateLimitOf(requestsPerMinute: number): RateLimitPolicy {
   return { requestsPerMinute, burst: Math.ceil(requestsPerMinute / 6) }

@@ -126,6 +126,23 @@ describe('npm run admin -- keys', () => {
 })
 
 describe('npm run admin -- keys change', () => {
+  it('gives a key a limit of its own, which the next request has and a rotation keeps, and takes it back', async () => {
+    const limited = ['--permission', 'files:read', '--requests-per-minute', '12', '--json']
+    const [key] = jsonLines(await admin('keys', 'create', '--workspace', 'ws_limited', '--yes', ...limited))
+    const limitOf = async (token: unknown) => {
+      const { body } = await service().call('retrieve_key', { token } as TestWorkspace, {})
+      return (body as { requests_per_minute: number }).requests_per_minute
+    }
+    expect([key?.requests_per_minute, await limitOf(key?.token)]).toEqual([12, 12])
+    const [rotated] = jsonLines(await admin('keys', 'rotate', `${key?.key_id}`, '--json'))
+    expect(await limitOf(rotated?.token)).toBe(12)
+    await admin('keys', 'change', `${rotated?.key_id}`, '--requests-per-minute', 'default')
+    expect(await limitOf(rotated?.token)).toBe(600)
+    for (const wrong of [['--requests-per-minute', '0'], ['--requests-per-minute', '60001'], []]) {
+      expect((await admin('keys', 'change', `${rotated?.key_id}`, ...wrong)).code).toBe(2)
+    }
+  })
+
   it('gives a key other permissions, from the next request on', async () => {
     const create = ['keys', 'create', '--workspace', 'ws_some', '--yes', '--json']
     const [key] = jsonLines(await admin(...create, '--permission', 'files:read', '--permission', 'containers:read'))

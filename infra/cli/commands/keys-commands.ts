@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import type { ApiKeyChange } from '../../../lib/auth/api-key-administration.ts'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { CommandError } from '../command-error.ts'
+import { CommandError, wrongUsage } from '../command-error.ts'
 import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type ListOptions } from '../terminal/list-options.ts'
@@ -11,7 +11,9 @@ import {
   parseDuration,
   parseExpiry,
   parseKeyId,
+  parseLimit,
   parsePermissions,
+  parseRequestsPerMinute,
   parseUserId,
   parseWorkspaceId,
 } from '../terminal/parse-values.ts'
@@ -21,6 +23,7 @@ import { requireWorkspace } from './require-workspace.ts'
 
 const DAY_MS = 86_400_000
 const EXPIRY = 'a time (2027-01-31T00:00Z), a duration from now (90d, 24h) or never'
+const LIMIT = "its own rate limit, in place of the stage's"
 const REPEATABLE = `one or more, separated by commas: ${PERMISSIONS.join(', ')}`
 
 export function addKeysCommands(program: Command, run: Run): void {
@@ -33,6 +36,7 @@ export function addKeysCommands(program: Command, run: Run): void {
     .option('--permission <name>', `what a standard key may do, ${REPEATABLE}`, parsePermissions)
     .option('--user <id>', 'its owner', parseUserId)
     .option('--expires <when>', EXPIRY, parseExpiry)
+    .option('--requests-per-minute <number>', LIMIT, parseRequestsPerMinute)
     .option('--yes', 'do not ask if there is no such workspace', false)
     .action(run(createKey))
   addListOptions(group.command('list'), KEY_COLUMNS)
@@ -40,13 +44,10 @@ export function addKeysCommands(program: Command, run: Run): void {
     .option('--workspace <id>', 'only those of this workspace', parseWorkspaceId)
     .action(run(listKeys))
   ofKey('show', 'show a key').action(run(showKey))
-  changing('change', 'replace the permissions of a standard key')
-    .requiredOption('--permission <name>', REPEATABLE, parsePermissions)
-    .action(
-      run((session, keyId: string, { permission: permissions }: { permission: Permission[] }) =>
-        change(session, keyId, { permissions }),
-      ),
-    )
+  changing('change', 'replace the permissions of a standard key, or change the limit of any')
+    .option('--permission <name>', REPEATABLE, parsePermissions)
+    .option('--requests-per-minute <number>', `${LIMIT}, or default`, parseLimit)
+    .action(run(changeKey))
   changing('disable', 'refuse a key from now on')
     .option('--yes', 'do not ask', false)
     .action(
@@ -106,6 +107,17 @@ async function change(session: Session, keyId: string, changes: ApiKeyChange, is
   if (!(await apiKeys.change(key.tokenHash, changes, session.signal))) throw keyNotFound(keyId)
   const changed = await findKey(keyId, apiKeys, session.signal)
   session.output.done(`${describeKey(changed)}.`, keyJson(changed))
+}
+
+async function changeKey(
+  session: Session,
+  keyId: string,
+  { permission, requestsPerMinute }: { permission?: Permission[]; requestsPerMinute?: number | 'default' },
+) {
+  if (permission === undefined && requestsPerMinute === undefined)
+    throw wrongUsage('Say --permission or --requests-per-minute, or both.')
+  const permissions = permission && { permissions: permission }
+  await change(session, keyId, { ...permissions, ...(requestsPerMinute !== undefined && { requestsPerMinute }) })
 }
 
 async function deleteKey(session: Session, keyId: string, { yes }: { yes: boolean }) {

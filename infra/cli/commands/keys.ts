@@ -15,13 +15,14 @@ export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
 }
 
 export function describeKey(key: ApiKeyRecord): string {
-  const { keyId, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs } = key
+  const { keyId, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs, requestsPerMinute } = key
   const rights = kind === 'management' ? 'every permission' : permissions.join(', ') || 'no permission'
   const owner = userId === undefined ? '' : `, owned by ${userId}`
+  const limit = requestsPerMinute === undefined ? '' : `, ${requestsPerMinute} requests a minute`
   const isExpired = stateOf({ ...key, isEnabled: true }) === 'expired'
   const expiry = expiresAtMs === undefined ? 'does not expire' : `expire${isExpired ? 'd' : 's'} ${time(expiresAtMs)}`
   const status = !isEnabled ? 'disabled, ' : isExpired ? '' : 'enabled, '
-  return `${keyId}: ${kind} key of workspace ${workspaceId} with ${rights}${owner}; ${status}${expiry}`
+  return `${keyId}: ${kind} key of workspace ${workspaceId} with ${rights}${limit}${owner}; ${status}${expiry}`
 }
 
 export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | 'disabled' | 'expired' {

@@ -21,13 +21,14 @@ interface NewKey {
   permission?: Permission[]
   user?: string
   expires?: Expiry
+  requestsPerMinute?: number
   yes: boolean
 }
 
 const toExpiresAtMs = (expires: Expiry | undefined) => (expires === 'never' ? undefined : expires)
 
 export async function createKey(session: Session, options: NewKey): Promise<void> {
-  const { workspace: workspaceId, management, permission: permissions = [], user: userId, expires } = options
+  const { workspace: workspaceId, management, permission: permissions = [], user: userId } = options
   if (management && permissions.length > 0) {
     throw wrongUsage('A management key has every permission: leave --permission out.')
   }
@@ -40,7 +41,16 @@ export async function createKey(session: Session, options: NewKey): Promise<void
     await confirm(`There is no workspace ${workspaceId} (${hint}). Make a key for it?`, options.yes, session)
   }
   const kind = management ? 'management' : 'standard'
-  await addKey({ workspaceId, kind, permissions, userId, expiresAtMs: toExpiresAtMs(expires) }, apiKeys, session)
+  const { requestsPerMinute, expires } = options
+  const grant = {
+    workspaceId,
+    kind,
+    permissions,
+    userId,
+    requestsPerMinute,
+    expiresAtMs: toExpiresAtMs(expires),
+  } as const
+  await addKey(grant, apiKeys, session)
 }
 
 /** Makes and shows the new key before it touches the old one, so that one of them always works. */
@@ -56,8 +66,8 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
   if (old.expiresAtMs !== undefined && expires === undefined) {
     throw wrongUsage(`Key ${keyId} expires ${time(old.expiresAtMs)}: say with --expires when the new one does.`)
   }
-  const { workspaceId, kind, permissions, userId } = old
-  const grant = { workspaceId, kind, permissions, userId, expiresAtMs: toExpiresAtMs(expires) }
+  const { workspaceId, kind, permissions, userId, requestsPerMinute } = old
+  const grant = { workspaceId, kind, permissions, userId, requestsPerMinute, expiresAtMs: toExpiresAtMs(expires) }
   const key = await addKey(grant, apiKeys, session)
   // A grace period must not make an old key live longer than it would have.
   const expiresAtMs = Math.min(Date.now() + graceMs, old.expiresAtMs ?? Number.POSITIVE_INFINITY)

@@ -1,6 +1,7 @@
 import bytes from 'bytes-iec'
 import ms from 'ms'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
+import { MOST_REQUESTS_PER_MINUTE } from '../../../lib/config.ts'
 import { type ContainerId, type DocumentId, isWorkspaceId, type WorkspaceId } from '../../../lib/ids.ts'
 import { wrongUsage } from '../command-error.ts'
 
@@ -107,6 +108,14 @@ export const parsePermissions = listOf((text): Permission => {
   const permission = PERMISSIONS.find((known) => known === text)
   return permission ?? refuse(`"${text}" is not a permission: there is ${PERMISSIONS.join(', ')}`)
 })
+
+export function parseRequestsPerMinute(text: string): number {
+  const number = Number(text)
+  const isAllowed = /^\d{1,6}$/.test(text) && number >= 1 && number <= MOST_REQUESTS_PER_MINUTE
+  return isAllowed ? number : refuse(`"${text}" is not a number of requests: 1 to ${MOST_REQUESTS_PER_MINUTE}`)
+}
+
+export const parseLimit = (text: string) => (text === 'default' ? text : parseRequestsPerMinute(text))
 
 export function parseUserId(text: string): string {
   if (!/^[\x21-\x7e]{1,128}$/.test(text)) refuse('a user id is 1 to 128 visible ASCII characters')
