@@ -14,16 +14,15 @@ const FAST = [
   'test/unit/**/*.test.ts',
   'test/api/**/*.test.ts',
   'test/protocol/{explorer,histories}/**/*.test.ts',
+  // On the tables in memory; on the embedded DynamoDB among STORES.
+  'test/contract/{api-key-administration,document*,due-work,ledger*,rate-limiter}.test.ts',
 ]
 /** The longest of them, seconds each: some of their cases in a shallow run, more in a deep one. */
 const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']
 /** No less of it would show anything. */
 const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
 /** Some of their cases in npm test, all in npm run test:machine. */
-const WHOLE_IN_MACHINE = [
-  'test/protocol/{explorer/*,faults/{fault-matrix,promotion-of-many},histories/*}.test.ts',
-  'test/contract/memory-tables.test.ts',
-]
+const WHOLE_IN_MACHINE = ['test/protocol/{explorer/*,faults/{fault-matrix,promotion-of-many},histories/*}.test.ts']
 const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
 /** What is deployed, as packaged; and one start of the local service. */
 const ONE_START = 'test/machine/start.test.ts'
@@ -85,7 +84,6 @@ export default defineConfig({
         test: {
           name: 'stores',
           include: STORES,
-          exclude: FAST,
           provide: { depth: 'shallow' },
           sequence: { groupOrder: 0 },
           ...onStandIns,

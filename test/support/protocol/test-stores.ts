@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { inject } from 'vitest'
+import { readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { provision } from '../../../infra/local/stores/provision.ts'
 import { readConfig } from '../../../lib/config.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
@@ -20,7 +21,7 @@ const COMMON = { region: 'us-east-1', credentials: CREDENTIALS, signer: { sign: 
  * @param limited a DynamoDB with the limits of the real one, instead of one without any
  */
 export async function createTestStores(limited: LimitedDynamoDbOptions | undefined = limitsOfEnvironment()) {
-  const definition = inject('definition')
+  const definition = inject('definition') ?? readServiceDefinition()
   const dynamoDbStore = createMemoryDynamoDb(limited)
   const s3Store = createMemoryS3()
   const dynamoDb = new DynamoDBClient({ ...COMMON, requestHandler: inProcess(dynamoDbStore.store) } as never)
