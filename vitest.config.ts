@@ -31,7 +31,16 @@ const TEMPLATE = ['test/template/**/*.test.ts', ONE_START]
 const LONG = ['test/template/{release,cfn-lint}.test.ts']
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
 /** Minutes each, longest first: begun late, they would go on alone. A fresh clone knows nothing but the sizes of files. */
-const LONGEST = ['explorer', 'planted-bugs', 'mock-account', 'fault-matrix', 'page', 'roll-back', 'storms-kills']
+const LONGEST = [
+  'mock-account',
+  'page',
+  'roll-back',
+  'release',
+  'fault-matrix',
+  'explorer',
+  'storms-kills',
+  'planted-bugs',
+]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
@@ -113,6 +122,8 @@ export default defineConfig({
           provide: { depth: 'whole' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
+          // As above.
+          isolate: false,
         },
       },
       // Looks at what all other suites asked of AWS.
