@@ -14,16 +14,15 @@ const FAST = [
   'test/unit/**/*.test.ts',
   'test/api/**/*.test.ts',
   'test/protocol/{explorer,histories}/**/*.test.ts',
+  // On the tables in memory; on the embedded DynamoDB among STORES.
+  'test/contract/{api-key-administration,document*,due-work,ledger*,rate-limiter}.test.ts',
 ]
 /** The longest of them, seconds each: some of their cases in a shallow run, more in a deep one. */
 const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']
 /** No less of it would show anything. */
 const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
 /** Some of their cases in npm test, all in npm run test:machine. */
-const WHOLE_IN_MACHINE = [
-  'test/protocol/{explorer/*,faults/{fault-matrix,promotion-of-many},histories/*}.test.ts',
-  'test/contract/memory-tables.test.ts',
-]
+const WHOLE_IN_MACHINE = ['test/protocol/{explorer/*,faults/{fault-matrix,promotion-of-many},histories/*}.test.ts']
 const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
 /** What is deployed, as packaged; and one start of the local service. */
 const ONE_START = 'test/machine/start.test.ts'
@@ -32,7 +31,16 @@ const TEMPLATE = ['test/template/**/*.test.ts', ONE_START]
 const LONG = ['test/template/{release,cfn-lint}.test.ts']
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
 /** Minutes each, longest first: begun late, they would go on alone. A fresh clone knows nothing but the sizes of files. */
-const LONGEST = ['explorer', 'planted-bugs', 'mock-account', 'fault-matrix', 'page', 'roll-back', 'storms-kills']
+const LONGEST = [
+  'mock-account',
+  'page',
+  'roll-back',
+  'release',
+  'fault-matrix',
+  'explorer',
+  'storms-kills',
+  'planted-bugs',
+]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
@@ -85,7 +93,6 @@ export default defineConfig({
         test: {
           name: 'stores',
           include: STORES,
-          exclude: FAST,
           provide: { depth: 'shallow' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
@@ -115,6 +122,8 @@ export default defineConfig({
           provide: { depth: 'whole' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
+          // As above.
+          isolate: false,
         },
       },
       // Looks at what all other suites asked of AWS.

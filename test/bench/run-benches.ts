@@ -1,26 +1,14 @@
 import type { Bench, BenchResult } from './bench.ts'
-import { calls } from './benches/calls.ts'
 import { contention } from './benches/contention.ts'
 import { copy } from './benches/copy.ts'
 import { firstRequest } from './benches/first-request.ts'
 import { manyFiles } from './benches/many-files.ts'
-import { operationCalls } from './benches/operation-calls.ts'
 import { processorTime } from './benches/processor-time.ts'
 import { scale } from './benches/scale.ts'
 import { zip } from './benches/zip.ts'
 
 /** In the order of docs/performance.md. */
-export const BENCHES: readonly Bench[] = [
-  zip,
-  firstRequest,
-  calls,
-  operationCalls,
-  processorTime,
-  copy,
-  contention,
-  manyFiles,
-  scale,
-]
+export const BENCHES: readonly Bench[] = [zip, firstRequest, processorTime, copy, contention, manyFiles, scale]
 
 export interface Ran {
   bench: Bench

@@ -10,12 +10,12 @@ import type { ApiKeyStore } from '../../lib/auth/caller.ts'
 import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
 import { createApiKeyStore } from '../../lib/aws/dynamodb/api-key-store.ts'
 import { newWorkspaceId } from '../support/stores/ledger-values.ts'
-import { useStandIns } from '../support/stores/stand-ins.ts'
+import { useTables } from '../support/stores/table-stores.ts'
 
 const { signal } = new AbortController()
 const NOW = Date.parse('2026-11-21T09:38:35.556Z')
 
-const standIns = useStandIns()
+const tables = useTables()
 let [administration, store] = [] as unknown as [ApiKeyAdministration, ApiKeyStore]
 let grant: ApiKeyGrant
 const sorted = (keys: ApiKeyRecord[]) => keys.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
@@ -28,7 +28,7 @@ const add = async (change: Partial<ApiKeyGrant> = {}) => {
 }
 
 beforeEach(() => {
-  const { dynamoDb: client, config } = standIns()
+  const { dynamoDb: client, config } = tables()
   administration = createApiKeyAdministration({ client, tableName: config.keysTable })
   store = createApiKeyStore({ client, tableName: config.keysTable })
   grant = {

@@ -4,19 +4,19 @@ import type { RateLimiter } from '../../lib/auth/rate-limit.ts'
 import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
 import type { RateLimitPolicy } from '../../lib/config.ts'
 import { newAttemptId } from '../../lib/ids.ts'
-import { useStandIns } from '../support/stores/stand-ins.ts'
+import { useTables } from '../support/stores/table-stores.ts'
 
 /** One request every 100 ms, three at once. */
 const POLICY: RateLimitPolicy = { requestsPerMinute: 600, burst: 3 }
 const { signal } = new AbortController()
 
-const standIns = useStandIns()
+const tables = useTables()
 let nowMs: number
 let limiter: RateLimiter
 let key: string
 /** @param change of the client */
 const limiterOf = (policy: RateLimitPolicy, change = {}) => {
-  const { dynamoDb, config } = standIns()
+  const { dynamoDb, config } = tables()
   const client = Object.assign(Object.create(dynamoDb), change)
   return createRateLimiter({ client, tableName: config.rateLimitsTable, policy, now: () => nowMs })
 }
@@ -86,7 +86,7 @@ it('a wait whose answer was lost has its own place, and no other, whatever begin
   let random = 0.5
   const spied = vi.spyOn(Math, 'random').mockImplementation(() => (random += 1e-9))
   onTestFinished(() => spied.mockRestore())
-  const { dynamoDb } = standIns()
+  const { dynamoDb } = tables()
   let lost = 0
   limiter = limiterOf(
     { requestsPerMinute: 30, burst: 1 },
@@ -106,7 +106,7 @@ it.each([
   ['seven days and more, where the burst takes that long to come back', 1, 10_000, 600_000],
   ['a day at least', 600, 100, 86_400],
 ])('the state is kept %s, by its first write and by the next', async (_, requestsPerMinute, burst, seconds) => {
-  const { dynamoDb, config } = standIns()
+  const { dynamoDb, config } = tables()
   limiter = limiterOf({ requestsPerMinute, burst })
   for (let write = 0; write < 2; write++) {
     await take()

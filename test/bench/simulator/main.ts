@@ -8,16 +8,12 @@ import { answerDynamoDb, nameDynamoDbCall } from './dynamodb.ts'
 import { createDelays, type Model, ZERO_LATENCY } from './model.ts'
 import { answerS3, bytesMoved, type SimulatedAnswer } from './s3.ts'
 
-/** A call as the simulator saw it. Times in milliseconds. */
+/** A call as the simulator saw it. */
 export interface SeenCall {
   name: string
   path: string
   headers: Record<string, string>
   body: string
-  /** When all of it had arrived. */
-  arrivedMs: number
-  /** From its arrival to its answer. */
-  delayMs: number
 }
 
 export interface Seen {
@@ -44,14 +40,11 @@ const port = await listen(server, 0)
 async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const { headers, method = '', url: path = '' } = incoming
   const body = headers['content-length'] === '0' ? '' : (await buffer(incoming)).toString()
-  const arrivedMs = performance.now()
   const isDynamoDb = headers['x-amz-target'] !== undefined
   const name = isDynamoDb ? nameDynamoDbCall(body) : nameS3Call({ method, path }, headers)
   const delayMs = delayOf(name, isDynamoDb ? 0 : bytesMoved(name, headers))
-  const call = { name, path, headers: headers as SeenCall['headers'], body, arrivedMs, delayMs }
-  if (isRecording) seen.calls.push(call)
+  if (isRecording) seen.calls.push({ name, path, headers: headers as SeenCall['headers'], body })
   if (delayMs > 0) await sleep(delayMs)
-  call.delayMs = performance.now() - arrivedMs
   send(outgoing, isDynamoDb ? answerDynamoDb(name, body) : answerS3(name, path))
 }
 

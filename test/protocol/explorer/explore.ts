@@ -1,18 +1,6 @@
 import type { Bounds, Scenario } from './scenarios.ts'
 import { Schedule } from './schedule.ts'
-
-/** A scenario's world, with all that may happen there within its bounds. */
-interface Explorable<Move> {
-  readonly world: { readonly story: string[]; rest(): Promise<void> }
-  readonly left: Bounds
-  moves(): Move[]
-  apply(move: Move): Promise<void>
-  /** What is to come depends on this alone, and on what is left of the bounds. */
-  key(): string
-  check(): void
-}
-type Begin<Of> = (scenario: Of) => Promise<Explorable<object>>
-const usual = Schedule.begin as unknown as Begin<unknown>
+import type { Move } from './world.ts'
 
 export interface Exploration {
   states: number
@@ -27,20 +15,17 @@ export interface Exploration {
  * Goes through all schedules of a scenario within its bounds, deepest first: each begins anew and replays the way to the last
  * state that has something left to try. A state that was seen with as much left of the bounds is not gone into again.
  */
-export async function explore<Of extends { bounds: Bounds } = Scenario>(
-  scenario: Of,
-  maxStates = Number.POSITIVE_INFINITY,
-  begin: Begin<Of> = usual,
-): Promise<Exploration> {
+export async function explore(scenario: Scenario, maxStates: number): Promise<Exploration> {
+  const begin = await Schedule.prepare(scenario)
   const seen = new Map<string, Bounds[]>()
   /** The states on the way to the one that is looked at, with what has not been tried there yet. */
-  const way: { moves: object[]; next: number }[] = []
+  const way: { moves: Move[]; next: number }[] = []
   const report: Exploration = { states: 0, schedules: 0, isComplete: false }
   do {
-    const schedule = await begin(scenario)
+    const schedule = await begin()
     report.schedules++
     try {
-      for (const { moves, next } of way) await schedule.apply(moves[next] as object)
+      for (const { moves, next } of way) await schedule.apply(moves[next] as Move)
       schedule.check()
       while (enter(seen, schedule)) {
         report.states = seen.size
@@ -50,7 +35,7 @@ export async function explore<Of extends { bounds: Bounds } = Scenario>(
           break
         }
         way.push({ moves, next: 0 })
-        await schedule.apply(moves[0] as object)
+        await schedule.apply(moves[0] as Move)
         schedule.check()
       }
     } catch {
@@ -67,7 +52,7 @@ export async function explore<Of extends { bounds: Bounds } = Scenario>(
 }
 
 /** @returns false: it was seen with as much left */
-function enter(seen: Map<string, Bounds[]>, schedule: Explorable<object>): boolean {
+function enter(seen: Map<string, Bounds[]>, schedule: Schedule): boolean {
   const key = schedule.key()
   const before = seen.get(key) ?? []
   const { switches, faults, times } = schedule.left
@@ -80,18 +65,13 @@ function enter(seen: Map<string, Bounds[]>, schedule: Explorable<object>): boole
  * Looks within small bounds first, so that what it finds is short. A state is counted again within each of them.
  * @returns bounds within which the violation is; without one, the last within which all schedules were seen
  */
-export async function exploreFromSmall<Of extends { bounds: Bounds } = Scenario>(
-  scenario: Of,
+export async function exploreFromSmall(
+  scenario: Scenario,
   maxStates: number,
-  begin: Begin<Of> = usual,
 ): Promise<Exploration & { bounds: Bounds }> {
   let sum = { states: 0, schedules: 0, isComplete: true, bounds: scenario.bounds }
   for (const bounds of boundsUpTo(scenario.bounds)) {
-    const { states, schedules, isComplete, violation } = await explore(
-      { ...scenario, bounds },
-      maxStates - sum.states,
-      begin,
-    )
+    const { states, schedules, isComplete, violation } = await explore({ ...scenario, bounds }, maxStates - sum.states)
     sum = { ...sum, states: sum.states + states, schedules: sum.schedules + schedules, isComplete }
     if (isComplete || violation) sum.bounds = bounds
     if (violation) return { ...sum, violation }
@@ -110,21 +90,17 @@ function boundsUpTo({ switches, faults, times }: Bounds): Bounds[] {
 const sumOf = ({ switches, faults, times }: Bounds) => switches + faults + times
 
 /** Makes these choices. @returns what happened, and the violation, if there is one */
-export async function repeat<Of = Scenario>(
-  scenario: Of,
-  choices: readonly number[],
-  begin: Begin<Of> = usual,
-): Promise<string> {
-  const schedule = await begin(scenario)
-  const told = schedule.world.story.length
+export async function repeat(scenario: Scenario, choices: readonly number[]): Promise<string> {
+  const begin = await Schedule.prepare(scenario)
+  const schedule = await begin()
   try {
     for (const choice of choices) {
-      await schedule.apply(schedule.moves()[choice] as object)
+      await schedule.apply(schedule.moves()[choice] as Move)
       schedule.check()
     }
     if (schedule.moves().length === 0) await schedule.world.rest()
   } catch (error) {
     schedule.world.story.push(`${error}`)
   }
-  return schedule.world.story.slice(told).join('\n')
+  return schedule.world.story.join('\n')
 }

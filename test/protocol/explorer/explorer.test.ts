@@ -2,11 +2,12 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { depth } from '../../support/depth.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
-import { exploreFromSmall, repeat } from './explore.ts'
+import { soundExplorer } from './plant.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
-import { Schedule } from './schedule.ts'
 
 replaceWaits()
+
+const { exploreFromSmall, repeat } = await soundExplorer()
 
 const more = process.env.EXPLORE === 'long' ? 1 : 0
 const USUAL_STATES = { shallow: 100, deep: 250, whole: 3000 }[depth()]
@@ -24,17 +25,13 @@ describe('every promise is kept in every state of', () => {
     const { switches, faults, times } = usual.bounds
     const scenario = { ...usual, bounds: { switches: switches + more, faults: faults + more, times: times + more } }
 
-    const { states, schedules, isComplete, bounds, violation } = await exploreFromSmall(
-      scenario,
-      MAX_STATES,
-      Schedule.begin,
-    )
+    const { states, schedules, isComplete, bounds, violation } = await exploreFromSmall(scenario, MAX_STATES)
 
     const all = `all of ${bounds.switches} switches, ${bounds.faults} faults, ${bounds.times} times`
     report.push(`${states} states, ${schedules} schedules, ${all}${isComplete ? '' : ', some of more'}: ${name}`)
     allStates += states
     if (violation) {
-      const story = await repeat({ ...scenario, bounds }, violation, Schedule.begin)
+      const story = await repeat({ ...scenario, bounds }, violation)
       const line = `STORY='${JSON.stringify([id, bounds, violation])}' npx vitest run --project deep`
       throw new Error(`${story}\nTo repeat it: ${line} test/protocol/explorer/explorer.test.ts`)
     }
@@ -50,5 +47,5 @@ describe('every promise is kept in every state of', () => {
 const [id, bounds, choices] = JSON.parse(process.env.STORY ?? '[]')
 
 it.runIf(process.env.STORY)('a story is repeated', async () => {
-  console.log(await repeat({ ...SCENARIOS[id as keyof typeof SCENARIOS], bounds }, choices, Schedule.begin))
+  console.log(await repeat({ ...SCENARIOS[id as keyof typeof SCENARIOS], bounds }, choices))
 })

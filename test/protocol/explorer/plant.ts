@@ -36,8 +36,13 @@ export function placeOf({ where }: PlantedBug) {
   return { id, bounds: { switches: Number(switches), faults: Number(faults), times: Number(times) }, fates }
 }
 
-/** Loads a module once more, with a copy of all that is explored, in which some text is replaced. */
-export async function plant<Module>({ name, changes }: PlantedBug, module: string): Promise<Module> {
+const COUNTED_IDS = { file: 'lib/ids.ts', search: "'uuid'", by: "'../test/protocol/explorer/counted-ids.ts'" }
+
+type Explorer = typeof import('./explore.ts')
+
+/** The explorer with a copy of all that is explored, in which some text is replaced. */
+export async function plant({ name, changes: planted }: Omit<PlantedBug, 'where'>): Promise<Explorer> {
+  const changes = [COUNTED_IDS, ...planted]
   const query = `?bug=${encodeURIComponent(name).replaceAll("'", '%27')}`
   const missing = new Set(changes)
   const hooks = registerHooks({
@@ -63,10 +68,13 @@ export async function plant<Module>({ name, changes }: PlantedBug, module: strin
     },
   })
   try {
-    const planted = await import(module + query)
+    const explorer = await import(import.meta.resolve('./explore.ts') + query)
     if (missing.size > 0) throw new Error(`not loaded: ${[...missing].map(({ file }) => file)}`)
-    return planted
+    return explorer
   } finally {
     hooks.deregister()
   }
 }
+
+/** The explorer of the code as it is. */
+export const soundExplorer = (): Promise<Explorer> => plant({ name: 'none', changes: [] })

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { depth } from '../../support/depth.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
-import { type Exploration, explore } from './explore.ts'
-import { type PlantedBug, placeOf, plant, readPlantedBugs } from './plant.ts'
+import type { Exploration } from './explore.ts'
+import { type PlantedBug, placeOf, plant, readPlantedBugs, soundExplorer } from './plant.ts'
 import type { Fate } from './process.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
 
 replaceWaits()
+
+const { explore } = await soundExplorer()
 
 /** What a bug takes to be found at most; most take hundreds. */
 const MAX_STATES = 20_000
@@ -35,8 +37,7 @@ describe('the explorer finds what it is for: a bug planted in the code', () => {
   const bugs = readPlantedBugs(`${import.meta.dirname}/planted`).filter((_, index) => index % EACH === 0)
 
   it.each(bugs.map((bug) => [bug.name, bug] as const))('%s', async (_, bug) => {
-    const entry = import.meta.resolve('./explore.ts')
-    const planted = await plant<typeof import('./explore.ts')>(bug, entry)
+    const planted = await plant(bug)
 
     const { violation, states } = await planted.explore(scenarioOf(bug), MAX_STATES)
 

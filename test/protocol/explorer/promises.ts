@@ -26,8 +26,13 @@ export class Promises {
   #aheadMs = 0
   readonly #seenExpired = new Set<string>()
 
-  constructor(stores: Stores) {
+  /** @param before what has been seen until now, by no process that is still at work */
+  constructor(stores: Stores, before?: Promises) {
     this.#stores = stores
+    if (!before) return
+    for (const [attemptId, recorded] of before.#recorded) this.#recorded.set(attemptId, { ...recorded })
+    for (const attemptId of before.#mayGo) this.#mayGo.add(attemptId)
+    for (const attemptId of before.#seenExpired) this.#seenExpired.add(attemptId)
   }
 
   begin(request: Request): void {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { ids } from './counted-ids.ts'
 import type { Call, Fate, Process } from './process.ts'
 import type { Request } from './requests.ts'
 import { type Bounds, prepare, type Scenario } from './scenarios.ts'
@@ -36,15 +37,22 @@ export class Schedule {
     this.left = { ...scenario.bounds }
   }
 
-  static async begin(scenario: Scenario): Promise<Schedule> {
-    const world = await World.create(scenario)
-    await prepare(scenario, world)
-    const schedule = new Schedule(scenario, world)
-    if (scenario.begun) {
-      await world.apply(schedule.#beginning(0))
-      await world.goOn(({ waiting }) => waiting[0]?.name === scenario.begun)
+  /** @returns begins the scenario, each time anew */
+  static async prepare(scenario: Scenario): Promise<() => Promise<Schedule>> {
+    ids.made = 0
+    partsOfTexts.clear()
+    const prepared = await World.create(scenario)
+    await prepare(scenario, prepared)
+    const { made } = ids
+    return async () => {
+      ids.made = made
+      const schedule = new Schedule(scenario, prepared.copy())
+      if (scenario.begun) {
+        await schedule.world.apply(schedule.#beginning(0))
+        await schedule.world.goOn(({ waiting }) => waiting[0]?.name === scenario.begun)
+      }
+      return schedule
     }
-    return schedule
   }
 
   /** All that may happen next, first what needs no bound. */
@@ -123,10 +131,10 @@ export class Schedule {
   /** What is to come depends on this alone, and on what is left of the bounds. */
   key(): string {
     const { stores, processes, late } = this.world
-    const sent = late.map(({ name, input }) => [name, input])
-    const atWork = this.#scenario.roles.map((_, role) => keyOf(processes.get(role)))
+    const sent = late.map(({ name, input }) => JSON.stringify([name, input]))
+    const atWork = this.#scenario.roles.flatMap((_, role) => textsOf(processes.get(role)))
     const current = this.#isAmid ? this.#current : undefined
-    return hash('sha1', nameIds(JSON.stringify([stores.text(), sent, atWork, current])))
+    return hash('sha1', nameIds([...stores.texts(), ...sent, ...atWork, `${current}`]))
   }
 
   /** @throws Error */
@@ -136,22 +144,32 @@ export class Schedule {
 }
 
 /** Base58 of 16 bytes: ids of documents without a key, of attempts and releases. They differ from world to world. */
-const ID = /[1-9A-HJ-NP-Za-km-z]{21,22}/g
+const ID = /([1-9A-HJ-NP-Za-km-z]{21,22})/
+/** By text: what is between its ids, and the ids. Most texts are a part of many states. */
+const partsOfTexts = new Map<string, string[]>()
 
 /** Names ids by the order in which they occur: so two schedules that lead to the same state lead to the same text. */
-function nameIds(text: string): string {
+function nameIds(texts: string[]): string {
   const names = new Map<string, string>()
-  return text.replace(ID, (id) => {
+  const nameOf = (id: string) => {
     const name = names.get(id) ?? `<${names.size}>`
     names.set(id, name)
     return name
-  })
+  }
+  return texts
+    .flatMap((text) => {
+      const parts = partsOfTexts.get(text) ?? text.split(ID)
+      partsOfTexts.set(text, parts)
+      return parts.map((part, index) => (index % 2 === 0 ? part : nameOf(part)))
+    })
+    .join('')
 }
 
 /** All that it has been answered, and waits for. */
-function keyOf(process: Process | undefined): unknown {
-  if (!process?.isRunning) return process && ['ended', process.isKilled]
-  return [...process.calls, ...process.waiting].map(({ name, input, fate = '', result }) => {
-    return [name, input, fate, /ok|repeated/.test(fate) ? result : undefined]
-  })
+function textsOf(process: Process | undefined): string[] {
+  if (!process?.isRunning) return [process ? `ended ${process.isKilled}` : 'not begun']
+  const calls = [...process.calls, ...process.waiting].map(({ name, input, fate = '', result }) =>
+    JSON.stringify([name, input, fate, /ok|repeated/.test(fate) ? result : undefined]),
+  )
+  return [...calls, 'at work']
 }

@@ -1,12 +1,8 @@
-import diagnostics from 'node:diagnostics_channel'
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
-import type { AwsCallMessage } from '../../../lib/aws/calls/send.ts'
-import { decodeItem } from '../../../lib/aws/dynamodb/document-codec.ts'
 import { createDocumentMaintenance } from '../../../lib/aws/dynamodb/document-maintenance.ts'
 import { createDocuments } from '../../../lib/aws/dynamodb/documents.ts'
 import { createDueWork } from '../../../lib/aws/dynamodb/due-work.ts'
 import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
-import { decodeLedger } from '../../../lib/aws/dynamodb/workspace-codec.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { type DocumentId, type WorkspaceId, withoutPrefix } from '../../../lib/ids.ts'
 import type { DocumentItem, DueEntry, Stray } from '../../../lib/ledger/ports/documents.ts'
@@ -14,34 +10,14 @@ import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import type { Log } from '../../../lib/logging.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
+import { callNames } from '../../support/aws/name-calls.ts'
 import { DynamoDbFailure } from '../../support/dynamodb/failures.ts'
-import { createLimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
-import { parseOnce } from '../../support/dynamodb/parse-once.ts'
-
-parseOnce()
+import { type Contents, DOCUMENTS_TABLE, Tables, WORKSPACES_TABLE } from './tables.ts'
 
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId
-const [WORKSPACES_TABLE, DOCUMENTS_TABLE, SANDBOX, DOCUMENTS] = ['workspaces', 'documents', 'sandbox', 'documents']
-const key = (name: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName: name, KeyType })
-const TABLES = [
-  {
-    TableName: WORKSPACES_TABLE,
-    KeySchema: [key('workspace_id', 'HASH')],
-    AttributeDefinitions: [{ AttributeName: 'workspace_id', AttributeType: 'S' }],
-    BillingMode: 'PAY_PER_REQUEST',
-  },
-  {
-    TableName: DOCUMENTS_TABLE,
-    KeySchema: [key('workspace_id', 'HASH'), key('document_id', 'RANGE')],
-    AttributeDefinitions: ['workspace_id', 'document_id'].map((AttributeName) => ({
-      AttributeName,
-      AttributeType: 'S',
-    })),
-    BillingMode: 'PAY_PER_REQUEST',
-  },
-]
-const UNLIMITED = { writeUnitsPerSecond: 1e9, readUnitsPerSecond: 1e9, burstSeconds: 1 }
+const [SANDBOX, DOCUMENTS] = ['sandbox', 'documents']
+const READ = /^(GetItem|Query|Scan)$/
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 
 /** A command of the SDK, as an adapter sends it. */
@@ -54,13 +30,6 @@ export interface Sent {
 /** Where the clients of the SDK stand: handles each command, when it is its turn. */
 export type Transport = (sent: Sent, command: object, apply: () => Promise<unknown>) => Promise<unknown>
 
-/** The names of commands, by port and method. */
-const names = new WeakMap<object, string>()
-diagnostics.subscribe('container-file-promotion:aws-call', (message) => {
-  const { name, command } = message as AwsCallMessage
-  names.set(command, name)
-})
-
 /** What all processes share: the stores, in memory, and one clock. */
 export class Stores {
   nowMs = 1_800_000_000_000
@@ -68,51 +37,56 @@ export class Stores {
   readonly objects = new Map<string, number>()
   /** By key: the size and ETag of a container's file. */
   readonly files = new Map<string, { sizeBytes: number; etag: string }>()
-  readonly #table: ReturnType<typeof createLimitedDynamoDb>
+  readonly #tables: Tables
+  #contents: Contents
 
-  private constructor() {
-    this.#table = createLimitedDynamoDb({ now: () => this.nowMs, staleMs: 0, limits: UNLIMITED })
+  private constructor(tables: Tables, contents: Contents) {
+    this.#tables = tables
+    this.#contents = contents
   }
 
   static async create(): Promise<Stores> {
-    const stores = new Stores()
-    for (const table of TABLES) await stores.#table.execute('CreateTable', table)
+    const tables = new Tables()
+    return new Stores(tables, await tables.create())
+  }
+
+  /** What happens in the copy does not happen here. */
+  copy(): Stores {
+    const stores = new Stores(this.#tables, this.#contents)
+    stores.nowMs = this.nowMs
+    for (const [key, sizeBytes] of this.objects) stores.objects.set(key, sizeBytes)
+    for (const [key, file] of this.files) stores.files.set(key, file)
     return stores
   }
 
   /** The items of Documents as they are now, in the order of their keys. */
   items(): (DocumentItem | Stray)[] {
-    const all = this.#table.snapshot().of(DOCUMENTS_TABLE).list({}, this.nowMs)
-    return all.flatMap((attributes) => decodeItem(attributes, 0) ?? [])
+    return this.#contents.items
   }
 
   /** The index of due work, without a delay. */
   entries(): DueEntry[] {
-    const all = this.#table.snapshot().of(DOCUMENTS_TABLE).list({}, this.nowMs)
-    return all.flatMap(({ due_shard, due_at, document_id }) => {
+    return this.#contents.stored.flatMap(({ due_shard, due_at, document_id }) => {
       if (due_shard === undefined || due_at === undefined) return []
       return [{ workspaceId: WORKSPACE, itemId: String(document_id?.S), dueAtMs: Number(due_at.N) }]
     })
   }
 
   ledger(): WorkspaceLedger | undefined {
-    const [attributes] = this.#table.snapshot().of(WORKSPACES_TABLE).list({}, this.nowMs)
-    return attributes && decodeLedger(attributes)
+    return this.#contents.ledger
   }
 
-  /** All that is stored, as text. */
-  text(): string {
-    const { of } = this.#table.snapshot()
-    const stored = [WORKSPACES_TABLE, DOCUMENTS_TABLE].map((table) => of(table).list({}, this.nowMs))
-    return JSON.stringify([stored, [...this.objects], this.nowMs])
+  /** All that is stored, as texts. */
+  texts(): string[] {
+    return [this.#contents.text, JSON.stringify([...this.objects]), `${this.nowMs}`]
   }
 
   /** Puts the marker of another release of the first document into the ledger. */
   async putLateMark(): Promise<void> {
-    const [item] = this.#table.snapshot().of(DOCUMENTS_TABLE).list({}, this.nowMs)
+    const [item] = this.#contents.stored
     const d = item?.document_id?.S && { S: withoutPrefix(item.document_id.S as DocumentId) }
     const marker = { n: { N: '7' }, l: { N: String(this.nowMs + LEASE_MS) }, d, a: item?.attempt_id }
-    await this.#table.execute('UpdateItem', {
+    await this.#execute('UpdateItem', {
       TableName: WORKSPACES_TABLE,
       Key: { workspace_id: { S: WORKSPACE } },
       UpdateExpression: 'SET releases.#late = :marker',
@@ -128,7 +102,7 @@ export class Stores {
       ({
         send: (command: { input: Record<string, unknown>; constructor: { name: string } }) => {
           const operation = command.constructor.name.replace(/Command$/, '')
-          const name = names.get(command) ?? operation
+          const name = callNames.get(command) ?? operation
           // Pages of one item: what is read later may have changed since.
           const input = name === 'documents.list' ? { ...command.input, Limit: 1 } : command.input
           return transport({ name, operation, input }, command, () => apply(operation, input))
@@ -161,17 +135,16 @@ export class Stores {
     }
   }
 
-  async #execute(operation: string, input: Record<string, unknown>): Promise<unknown> {
-    try {
-      return await this.#table.execute(operation, JSON.parse(JSON.stringify(input)))
-    } catch (error) {
-      if (!(error instanceof DynamoDbFailure) || !error.is('ConditionalCheckFailedException')) throw error
-      throw new ConditionalCheckFailedException({
-        message: error.message,
-        $metadata: { httpStatusCode: 400 },
-        Item: error.body.Item as never,
-      })
-    }
+  async #execute(operation: string, input: object): Promise<unknown> {
+    const { answer, failure, after } = await this.#tables.execute(this.#contents, operation, input)
+    if (!READ.test(operation)) this.#contents = after
+    if (!failure) return answer
+    if (!(failure instanceof DynamoDbFailure) || !failure.is('ConditionalCheckFailedException')) throw failure
+    throw new ConditionalCheckFailedException({
+      message: failure.message,
+      $metadata: { httpStatusCode: 400 },
+      Item: failure.body.Item as never,
+    })
   }
 
   #s3(

@@ -39,17 +39,23 @@ export class World {
   readonly story: string[] = []
   readonly promises: Promises
 
-  private constructor(stores: Stores, circumstances: Circumstances) {
+  private constructor(stores: Stores, circumstances: Circumstances, before?: Promises) {
     this.stores = stores
     this.#circumstances = circumstances
-    this.promises = new Promises(stores)
-    for (let file = 0; file < FILES; file++) {
-      stores.files.set(`sandboxes/${WORKSPACE}/sess_1/file-${file}`, { sizeBytes: sizeOf(file), etag: etagOf(file) })
-    }
+    this.promises = new Promises(stores, before)
   }
 
   static async create(circumstances: Circumstances = {}): Promise<World> {
-    return new World(await Stores.create(), circumstances)
+    const stores = await Stores.create()
+    for (let file = 0; file < FILES; file++) {
+      stores.files.set(`sandboxes/${WORKSPACE}/sess_1/file-${file}`, { sizeBytes: sizeOf(file), etag: etagOf(file) })
+    }
+    return new World(stores, circumstances)
+  }
+
+  /** What happens in the copy does not happen here: no process is at work in it. */
+  copy(): World {
+    return new World(this.stores.copy(), this.#circumstances, this.promises)
   }
 
   /** Those that have not ended. */

@@ -3,7 +3,6 @@ import type { NodeHttpHandler } from '@smithy/node-http-handler'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
-import { dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
 import { type DocumentId, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { DueKind, DueWork } from '../../../lib/ledger/ports/documents.ts'
@@ -107,8 +106,7 @@ export async function startTestProcess(
 
   const resolve = (kind: DueKind, workspaceId: WorkspaceId, timeoutMs: number) => {
     const { deps } = composed
-    const shards = kind === 'expiry' && { shards: [Number(dueShardOf(kind, workspaceId).split(' ')[1])] }
-    const run = { timeoutEachMs: PATIENT_MS, ...shards }
+    const run = { timeoutEachMs: PATIENT_MS, shards: testStores.dueShards(kind, workspaceId) }
     const ofWorkspace = { ...deps, dueWork: onlyOf(workspaceId, deps.dueWork) }
     return actAs('resolve-due-work', () => resolveDueItems(kind, run, ofWorkspace, AbortSignal.timeout(timeoutMs)))
   }

@@ -1,7 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { inject } from 'vitest'
+import { readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { provision } from '../../../infra/local/stores/provision.ts'
 import { readConfig } from '../../../lib/config.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { DueKind } from '../../../lib/ledger/ports/documents.ts'
 import { inProcess } from '../aws/in-process.ts'
 import { createMemoryDynamoDb } from '../aws/memory-dynamodb.ts'
 import { createMemoryS3, memoryS3Client } from '../aws/memory-s3.ts'
@@ -18,7 +21,7 @@ const COMMON = { region: 'us-east-1', credentials: CREDENTIALS, signer: { sign: 
  * @param limited a DynamoDB with the limits of the real one, instead of one without any
  */
 export async function createTestStores(limited: LimitedDynamoDbOptions | undefined = limitsOfEnvironment()) {
-  const definition = inject('definition')
+  const definition = inject('definition') ?? readServiceDefinition()
   const dynamoDbStore = createMemoryDynamoDb(limited)
   const s3Store = createMemoryS3()
   const dynamoDb = new DynamoDBClient({ ...COMMON, requestHandler: inProcess(dynamoDbStore.store) } as never)
@@ -31,6 +34,13 @@ export async function createTestStores(limited: LimitedDynamoDbOptions | undefin
     s3,
     stores: { dynamoDb: dynamoDbStore.store, s3: s3Store.store },
     ...createWorkspaces({ config, dynamoDb, s3 }),
+    /** The shards of the index of due work in which this workspace has anything: the others need not be listed. */
+    dueShards(kind: DueKind, workspaceId: WorkspaceId): number[] {
+      const items = dynamoDbStore.snapshot().of(config.documentsTable).list({}, Date.now())
+      const ofWorkspace = items.filter(({ workspace_id }) => workspace_id?.S === workspaceId)
+      const named = ofWorkspace.map(({ due_shard }) => due_shard?.S?.split(' ') ?? [])
+      return [...new Set(named.filter(([name]) => name === kind).map(([, shard]) => Number(shard)))]
+    },
     /** Everything that is stored; it stays as it is. */
     snapshot: () => ({ dynamoDb: dynamoDbStore.snapshot(), s3: s3Store.snapshot() }),
     restore(snapshot: StoresSnapshot): void {

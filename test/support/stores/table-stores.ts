@@ -1,4 +1,4 @@
-import { beforeEach, expect } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, inject } from 'vitest'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
 import { createDocumentMaintenance } from '../../../lib/aws/dynamodb/document-maintenance.ts'
 import { createDocuments } from '../../../lib/aws/dynamodb/documents.ts'
@@ -7,6 +7,7 @@ import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import { createTestStores } from '../protocol/test-stores.ts'
 import {
   LEASE_END_MS,
   LEDGER_NOW_MS,
@@ -18,7 +19,7 @@ import {
   pendingOf,
   type TestAttempt,
 } from './ledger-values.ts'
-import { type StandIns, useStandIns } from './stand-ins.ts'
+import { type StandIns, startStandIns } from './stand-ins.ts'
 
 export const DAY_MS = 24 * 60 * 60 * 1000
 // Never reached, however busy the machine.
@@ -43,18 +44,31 @@ export function openTableStores(
 }
 
 /**
- * The adapters on stand-ins, a clock, and a workspace that they have never seen, new for each test, and what the contracts
+ * The tables for all tests of a file: of the embedded DynamoDB and, among the fast tests, whose runs have none, those in
+ * memory. So the contracts hold for both.
+ */
+export function useTables(): () => Pick<StandIns, 'config' | 'dynamoDb'> {
+  let tables: Pick<StandIns, 'config' | 'dynamoDb'> & { stop?(): Promise<void> }
+  beforeAll(async () => {
+    tables = inject('definition') ? await startStandIns() : await createTestStores()
+  })
+  afterAll(() => tables.stop?.())
+  return () => tables
+}
+
+/**
+ * The adapters on these tables, a clock, and a workspace that they have never seen, new for each test, and what the contracts
  * do with them.
  */
 export function useTableStores() {
-  const standIns = useStandIns()
+  const tables = useTables()
   const on = { clock: { nowMs: LEDGER_NOW_MS } } as ReturnType<typeof openTableStores> & {
     clock: { nowMs: number }
     workspaceId: WorkspaceId
   }
   beforeEach(() => {
     on.clock.nowMs = LEDGER_NOW_MS
-    Object.assign(on, { ...openTableStores(standIns(), () => on.clock.nowMs), workspaceId: newWorkspaceId() })
+    Object.assign(on, { ...openTableStores(tables(), () => on.clock.nowMs), workspaceId: newWorkspaceId() })
   })
 
   const attempt = (change: Partial<TestAttempt> = {}) => newAttempt({ workspaceId: on.workspaceId, ...change })
