@@ -64,8 +64,3 @@ export function createGatewayAnswers(corsAllowedOrigins: readonly string[]) {
     },
   }
 }
-
-/** API Gateway renames some response headers ("Important notes", REST APIs). */
-export function outgoingName(name: string): string {
-  return name.toLowerCase() === 'www-authenticate' ? `x-amzn-remapped-${name}` : name
-}

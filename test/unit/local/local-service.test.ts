@@ -103,11 +103,19 @@ describe('the gateway', () => {
     expect(body).toMatchObject({ resource: '/v1/files', path: '/v1/files/' })
   })
 
-  it.each<[string, () => Promise<unknown>]>([
-    ['throws', () => Promise.reject(new Error('thrown'))],
-    ['answers what is no answer', async () => ({ statusCode: '200', body: '' })],
-  ])('answers 500 when a function %s, and asks nobody to try again', async (_, invoke) => {
-    const answer = await ask('/v1/files', invoke)
+  it('refuses a body above the 6 MB of an invocation with the error body: 413', async () => {
+    const url = await start(() => Promise.reject(new Error('a function was invoked')))
+    const large = 'x'.repeat(7e6)
+    // Of the second, nobody states the length.
+    for (const init of [{ body: large }, { body: new Blob([large]).stream(), duplex: 'half' }]) {
+      const answer = await request(url, '/v1/containers/a/files/b/promote', init as RequestInit)
+      expectDocumented(answer)
+      expect(answer).toMatchObject({ status: 413, body: { error: { metadata: { reason: 'request_too_large' } } } })
+    }
+  })
+
+  it('answers 500 when a function throws, and asks nobody to try again', async () => {
+    const answer = await ask('/v1/files', () => Promise.reject(new Error('thrown')))
     expectDocumented(answer)
     expect(answer).toMatchObject({ status: 500, body: { error: { metadata: { reason: 'internal_error' } } } })
     expect(answer.headers).not.toHaveProperty('retry-after')
