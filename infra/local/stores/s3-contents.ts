@@ -28,8 +28,12 @@ export interface StoredObject {
   headers: Record<string, string>
   /** In base64: of an object whose copier wanted it. */
   sha256?: string | undefined
+  /** In a versioned bucket. */
+  versionId?: string | undefined
   modifiedAtMs: number
 }
+
+export const versionKey = (key: string, versionId: string) => `${versionId} ${key}`
 
 export type Bytes = Pick<StoredObject, 'pieces' | 'etag'>
 
@@ -45,6 +49,8 @@ export interface Upload {
 /** Everything that is kept. Its values are replaced, never changed. */
 export interface S3Contents {
   buckets: Map<string, Map<string, StoredObject>>
+  /** Of versioned buckets: all versions of their objects, by key and id. */
+  versions: Map<string, Map<string, StoredObject>>
   uploads: Map<string, Upload>
 }
 
@@ -92,17 +98,20 @@ export const etagOf = (content: Buffer | string) => `"${createHash('md5').update
 export function openContents(directory: string) {
   const [journal, folder] = [join(directory, 'journal'), join(directory, 'bytes')]
   mkdirSync(folder, { recursive: true })
-  const contents: S3Contents = { buckets: new Map(), uploads: new Map() }
+  const contents: S3Contents = { buckets: new Map(), versions: new Map(), uploads: new Map() }
   for (const line of existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : []) {
-    const [bucket, key = '', object] = parsed(line)
+    const [bucket, key = '', object, isVersioned] = parsed(line)
     if (bucket === undefined) continue
+    if (isVersioned) contents.versions.set(bucket, new Map())
+    if (object?.versionId) contents.versions.get(bucket)?.set(versionKey(key, object.versionId), object)
     const objects = contents.buckets.get(bucket) ?? new Map<string, StoredObject>()
     contents.buckets.set(bucket, objects)
     if (object) objects.set(key, object)
     else objects.delete(key)
   }
   // Bytes that nothing names any more are removed here and not earlier, as somebody may have been reading them.
-  const objects = [...contents.buckets.values()].flatMap((bucket) => [...bucket.values()])
+  const kept = [...contents.buckets.values(), ...contents.versions.values()]
+  const objects = kept.flatMap((bucket) => [...bucket.values()])
   const named = new Set(objects.flatMap(({ pieces }) => pieces.map(({ of }) => of)))
   for (const file of readdirSync(folder)) if (!named.has(file)) rmSync(join(folder, file))
 
@@ -131,13 +140,13 @@ export function openContents(directory: string) {
     discard(pieces: readonly Piece[]): void {
       for (const { of } of pieces) rmSync(join(folder, String(of)), { force: true })
     },
-    /** Records a new bucket, a new object, or (without an object) a deletion. */
+    /** Records a new bucket or that it is versioned, a new object, or (without an object) a deletion. */
     record: (...change: Change) => appendFileSync(journal, `\n${JSON.stringify(change)}`),
   }
   return { contents, disk }
 }
 
-type Change = [bucket: string, key?: string, object?: StoredObject]
+type Change = [bucket: string, key?: string, object?: StoredObject | null, isVersioned?: true]
 
 function parsed(line: string): Change | [] {
   try {

@@ -1,12 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { failure, listing, type S3Answer, S3Failure, type S3Request, xml } from './s3-answers.ts'
 import { bytesOf, type Call, DESCRIBING, describing, found, NO_CONTENT, OK } from './s3-calls.ts'
-import { type S3Contents, type S3Disk, type StoredObject, sha256Of, sizeOf, slice } from './s3-contents.ts'
+import { type S3Contents, type S3Disk, type StoredObject, sha256Of, sizeOf, slice, versionKey } from './s3-contents.ts'
 import { uploadOperations } from './s3-uploads.ts'
 
 /** Parameters of the operations below; any other, such as `tagging`, belongs to an operation that is missing. */
 const PARAMETERS = new Set([
   ...['x-id', 'uploads', 'uploadId', 'partNumber', 'list-type', 'prefix', 'delimiter', 'start-after'],
-  ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads', 'versions'],
+  ...['continuation-token', 'max-keys', 'encoding-type', 'key-marker', 'max-uploads', 'versioning', 'versionId'],
+  'versions',
 ])
 /**
  * S3 as far as the product, its tests and its administration use it: objects, their copies, uploads in parts, listings.
@@ -22,17 +24,24 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     const unwanted = header('if-none-match')
     if (unwanted !== undefined && unwanted !== '*') throw new S3Failure(501, 'NotImplemented')
     if (unwanted && objectsOf(bucket).has(key)) throw new S3Failure(412, 'PreconditionFailed')
-    const object = { ...made, modifiedAtMs: Date.now() }
+    const versions = contents.versions.get(bucket)
+    const versionId = versions && randomBytes(16).toString('hex')
+    const object = { ...made, versionId, modifiedAtMs: Date.now() }
     disk?.record(bucket, key, object)
     objectsOf(bucket).set(key, object)
+    if (versionId !== undefined) versions?.set(versionKey(key, versionId), object)
   }
 
-  const objectOf = (bucket: string, key: string) => found(objectsOf(bucket).get(key), 'NoSuchKey')
+  function objectOf(bucket: string, key: string, versionId: string | null | undefined): StoredObject {
+    if (!versionId) return found(objectsOf(bucket).get(key), 'NoSuchKey')
+    return found(contents.versions.get(bucket)?.get(versionKey(key, versionId)), 'NoSuchVersion')
+  }
 
   /** The object that a copy names, if it is still the one that is meant. */
   function copySource({ header }: Call): StoredObject {
-    const [, bucket = '', key = ''] = /^\/?([^/]*)\/(.*)$/s.exec(header('x-amz-copy-source') ?? '') ?? []
-    const source = objectOf(bucket, decodeURIComponent(key))
+    const named = /^\/?([^/]*)\/(.*?)(?:\?versionId=(.*))?$/s.exec(header('x-amz-copy-source') ?? '')
+    const [, bucket = '', key = '', versionId] = named ?? []
+    const source = objectOf(bucket, decodeURIComponent(key), versionId)
     requireMatch(header('x-amz-copy-source-if-match'), source)
     return source
   }
@@ -44,8 +53,16 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       contents.buckets.set(bucket, new Map())
       return OK
     },
+    'PUT bucket versioning': ({ bucket, request }) => {
+      found(/<Status>Enabled</.exec(String(request.body)) ?? undefined, 'NotImplemented', 501)
+      if (contents.versions.has(bucket) || !objectsOf(bucket)) return OK
+      disk?.record(bucket, '', null, true)
+      contents.versions.set(bucket, new Map())
+      return OK
+    },
     'HEAD bucket': ({ bucket }) => objectsOf(bucket) && OK,
     'GET bucket': ({ bucket, query }) => {
+      if (query.has('versions') && contents.versions.has(bucket)) throw new S3Failure(501, 'NotImplemented')
       const listed = [...objectsOf(bucket)].map(([key, { pieces, etag, modifiedAtMs }]) => {
         const LastModified = new Date(modifiedAtMs).toISOString()
         const VersionId = query.has('versions') ? 'null' : undefined
@@ -64,7 +81,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       return source ? xml({ CopyObjectResult: { ETag: etag, ChecksumSHA256: sha256 } }) : { ...OK, headers: { etag } }
     },
     'GET object': ({ bucket, key, query, header }) => {
-      const { pieces, etag, headers, modifiedAtMs } = objectOf(bucket, key)
+      const { pieces, etag, headers, versionId, modifiedAtMs } = objectOf(bucket, key, query.get('versionId'))
       requireMatch(header('if-match'), { etag })
       const sizeBytes = sizeOf(pieces)
       const range = rangeIn(header('range'), sizeBytes)
@@ -76,6 +93,7 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
           ...headers,
           ...Object.fromEntries(overriding.filter(([name]) => DESCRIBING.test(name))),
           etag,
+          ...(versionId && { 'x-amz-version-id': versionId }),
           'content-length': `${sizeOf(body)}`,
           ...(range && { 'content-range': `bytes ${range.first}-${range.end - 1}/${sizeBytes}` }),
           'last-modified': new Date(modifiedAtMs).toUTCString(),
@@ -85,11 +103,13 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     },
     'HEAD object': (call) => {
       const got = all['GET object']?.(call) as S3Answer
-      const { sha256 } = objectOf(call.bucket, call.key)
+      const { sha256 } = objectOf(call.bucket, call.key, call.query.get('versionId'))
       const isTold = sha256 !== undefined && call.header('x-amz-checksum-mode') === 'ENABLED'
       return { ...got, headers: { ...got.headers, ...(isTold && { 'x-amz-checksum-sha256': sha256 }) }, body: '' }
     },
-    'DELETE object': ({ bucket, key }) => {
+    'DELETE object': ({ bucket, key, query }) => {
+      if (query.has('versionId')) throw new S3Failure(501, 'NotImplemented')
+      // The versions stay.
       if (objectsOf(bucket).has(key)) disk?.record(bucket, key)
       objectsOf(bucket).delete(key)
       return NO_CONTENT
@@ -97,13 +117,12 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
     ...uploadOperations(contents, disk, { put, copySource }),
   }
 
-  function operationFor({ key, query, request: { method, path } }: Call): (call: Call) => S3Answer {
-    const kind = ['uploads', 'uploadId'].find((name) => query.has(name))
+  function operationFor({ bucket, key, query, request: { method, path } }: Call): (call: Call) => S3Answer {
+    const kind = ['uploads', 'uploadId', 'versioning'].find((name) => query.has(name))
     const name = [method, key === '' ? 'bucket' : 'object', kind].filter(Boolean).join(' ')
-    // No bucket is versioned: each object is its only version.
-    const isKnown = [...query].every(([each, value]) =>
-      each === 'versionId' ? value === 'null' : PARAMETERS.has(each) || /^(x-amz|response)-/i.test(each),
-    )
+    // In a bucket that is not versioned, each object is its only version.
+    if (query.get('versionId') === 'null' && !contents.versions.has(bucket)) query.delete('versionId')
+    const isKnown = [...query.keys()].every((each) => PARAMETERS.has(each) || /^(x-amz|response)-/i.test(each))
     return found(isKnown ? all[name] : undefined, 'NotImplemented', 501, `There is no ${method} ${path} here.`)
   }
 

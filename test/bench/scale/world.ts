@@ -122,7 +122,7 @@ function fill(
     [config.sandboxBucket, new Map()],
     [config.documentsBucket, objects],
   ])
-  s3.restore({ buckets, uploads: new Map() })
+  s3.restore({ buckets, versions: new Map(), uploads: new Map() })
 }
 
 const dueIndexOf = ({ GlobalSecondaryIndexes = [] }: Table) =>

@@ -8,7 +8,7 @@ const MODIFIED_AT_MS = Date.parse('2026-11-21T09:38:35Z')
 
 /** The embedded S3 of npm start, without its directory: in memory. */
 export function createMemoryS3() {
-  const contents: S3Contents = { buckets: new Map(), uploads: new Map() }
+  const contents: S3Contents = { buckets: new Map(), versions: new Map(), uploads: new Map() }
   const s3 = createS3(contents)
   const store: Store = async (request) => onWire(s3(request))
   return {
@@ -57,10 +57,11 @@ export function onWire({ status, headers, body }: ReturnType<ReturnType<typeof c
 const bytesOf = ({ of, from, to }: Piece) => (of as Buffer).subarray(from, to)
 
 /** Objects are replaced and never changed, so that copies may share them. */
-function copyOf({ buckets, uploads }: S3Contents): S3Contents {
+function copyOf({ buckets, versions, uploads }: S3Contents): S3Contents {
   const copied = (all: S3Contents['buckets']) => new Map([...all].map(([name, objects]) => [name, new Map(objects)]))
   return {
     buckets: copied(buckets),
+    versions: copied(versions),
     uploads: new Map([...uploads].map(([id, upload]) => [id, { ...upload, parts: new Map(upload.parts) }])),
   }
 }

@@ -15,6 +15,7 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  PutBucketVersioningCommand,
   PutObjectCommand,
   S3Client,
   UploadPartCommand,
@@ -105,6 +106,32 @@ it('the embedded S3 tells the SHA-256 of a copy to whoever asks, if the copier w
   const sha256 = createHash('sha256').update('content').digest('base64')
   const all = [await told('hashed', 'ENABLED'), await told('hashed'), await told('plain', 'ENABLED')]
   expect(all).toEqual([sha256, undefined, undefined])
+})
+
+it('the embedded S3 keeps each version of a versioned bucket, shows the current ones, and keeps them when it starts again', async () => {
+  const own = { Bucket: 'versioned', Key: 'a b' }
+  await s3.send(new CreateBucketCommand({ Bucket: own.Bucket }))
+  expect(await s3.send(new PutObjectCommand({ ...own, Body: 'before' }))).not.toHaveProperty('VersionId')
+  const setUp = new PutBucketVersioningCommand({ ...own, VersioningConfiguration: { Status: 'Enabled' } })
+  for (let times = 0; times < 2; times++) await s3.send(setUp)
+  const versions: (string | undefined)[] = []
+  for (const Body of ['one', 'two']) {
+    await s3.send(new PutObjectCommand({ ...own, Body }))
+    versions.push((await s3.send(new HeadObjectCommand(own))).VersionId)
+  }
+  await s3.send(new DeleteObjectCommand(own))
+  await stop()
+  await start()
+  await expect(s3.send(new HeadObjectCommand(own))).rejects.toMatchObject({ name: 'NotFound' })
+  expect((await s3.send(new ListObjectsV2Command(own))).KeyCount).toBe(0)
+  const read = async (object: { Key: string; VersionId?: string }) =>
+    (await s3.send(new GetObjectCommand({ ...own, ...object }))).Body?.transformToString()
+  const [VersionId = '', newer = ''] = versions
+  expect([await read({ ...own, VersionId }), await read({ ...own, VersionId: newer })]).toEqual(['one', 'two'])
+  await s3.send(new CopyObjectCommand({ ...own, Key: 'c', CopySource: `versioned/a%20b?versionId=${VersionId}` }))
+  expect(await read({ Key: 'c' })).toBe('one')
+  const gone = new CopyObjectCommand({ ...own, CopySource: 'versioned/a%20b?versionId=gone' })
+  await expect(s3.send(gone)).rejects.toMatchObject({ name: 'NoSuchVersion' })
 })
 
 it('the embedded S3 frees the bytes of an upload that is aborted, but not what a part of it was copied from', async () => {
