@@ -3,12 +3,6 @@
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 
-/** Node.js 20 still works, since the scripts run on the Node.js in node_modules; 22 is promised. */
-const OLDEST = 20
-/** Of npm's Node.js, which the user installed, and of this process, which may come from node_modules. */
-const versions = [/node\/v(\d+)/.exec(process.env.npm_config_user_agent ?? '')?.[1] ?? OLDEST, process.versions.node]
-const oldest = Math.min(...versions.map(Number.parseFloat))
-
 /**
  * @param {() => Promise<unknown>} load imports the program
  * @param {number} exitCode when it cannot be loaded
@@ -19,7 +13,6 @@ export async function launch(load, exitCode) {
     console.error(line)
     process.exit(exitCode)
   }
-  if (oldest < OLDEST) end(`This needs Node.js 22 or newer, and this is Node.js ${oldest}: https://nodejs.org`)
   if (!existsSync(new URL('../../node_modules', import.meta.url))) end('Its packages are missing: run npm ci first.')
   if (!process.features.typescript) {
     end(

@@ -49,13 +49,6 @@ export async function listen(server: Server, port: number, { host }: Access = {}
   return (server.address() as AddressInfo).port
 }
 
-/** The ports of the embedded stores, always the same for a port of the API. @param port of the API; 0: any */
-export function portsBeside(port: number): { s3Port: number; dynamoDbPort: number } {
-  if (port === 0) return { s3Port: 0, dynamoDbPort: 0 }
-  const step = port > 65_533 ? -1 : 1
-  return { s3Port: port + step, dynamoDbPort: port + 2 * step }
-}
-
 /** The bytes of a request. The end of reading must not close the connection before the answer. */
 export const arriving = (incoming: IncomingMessage): AsyncIterable<Buffer> =>
   incoming.iterator({ destroyOnReturn: false })

@@ -8,7 +8,6 @@ export function createServiceLog(options: { directory: string; isVerbose: boolea
   const file = join(options.directory, 'service.log')
   const stream = createWriteStream(file, { mode: 0o600 })
   stream.on('error', ({ message }) => options.print(message))
-  let rest = ''
   const say = (line: string) => {
     const stamped = `${new Date().toTimeString().slice(0, 8)}  ${printable(line)}`
     stream.write(`${stamped}\n`)
@@ -20,12 +19,6 @@ export function createServiceLog(options: { directory: string; isVerbose: boolea
     fromFunctions(text: string) {
       stream.write(text)
       if (options.isVerbose) options.print(text.trimEnd())
-      const lines = `${rest}${text}`.split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) {
-        const found = describeLeftover(line)
-        if (found !== undefined) say(found)
-      }
     },
     request({ method, path, status, durationMs, reason }: ServedRequest) {
       const why = reason === undefined ? '' : `  ${reason}`
@@ -33,18 +26,4 @@ export function createServiceLog(options: { directory: string; isVerbose: boolea
       say(`${method}  ${path}  ${status}  ${Math.round(durationMs)} ms${why}${where}`)
     },
   }
-}
-
-const LEFTOVERS: Readonly<Record<string, string>> = {
-  pending: 'a promotion of a dead process, undone',
-  stray: 'what an undone promotion may have had on its way, gone',
-  deleting: 'a deletion of a dead process, finished',
-}
-
-/** A line about the resolver, if this log line is of something that it has found. */
-function describeLeftover(line: string): string | undefined {
-  if (/"leftover not resolved/.test(line)) return 'resolver: something that a dead process left, not resolved yet'
-  if (!/"leftover resolved/.test(line)) return undefined
-  const { what = '' } = JSON.parse(line) as Record<string, string | undefined>
-  return `resolver: ${LEFTOVERS[what]}`
 }

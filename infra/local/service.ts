@@ -1,7 +1,7 @@
 import type { ServiceDefinition } from '../deploy/service-definition.ts'
 import { startFunctionHost } from './gateway/function-host.ts'
 import { type ServedRequest, startGateway } from './gateway/gateway.ts'
-import { LOOPBACK, portsBeside } from './loopback.ts'
+import { LOOPBACK } from './loopback.ts'
 import { createPage, type PageHandler } from './page/page.ts'
 import { writeDemoFile } from './stores/demo-file.ts'
 import { type LocalStoresOptions, startLocalStores } from './stores/stores.ts'
@@ -55,4 +55,11 @@ export async function startLocalService(options: LocalServiceOptions) {
   starting.defer(() => timers.forEach(clearInterval))
   const running = starting.move()
   return { demo, functions: host, stop: () => running.disposeAsync() }
+}
+
+/** The ports of the embedded stores, always the same for a port of the API. @param port of the API; 0: any */
+function portsBeside(port: number): { s3Port: number; dynamoDbPort: number } {
+  if (port === 0) return { s3Port: 0, dynamoDbPort: 0 }
+  const step = port > 65_533 ? -1 : 1
+  return { s3Port: port + step, dynamoDbPort: port + 2 * step }
 }

@@ -42,12 +42,8 @@ describe.each(SERVERS)('the %s', (name) => {
   }
 
   it.each<[what: string, headers: Record<string, string>]>([
-    ['another Host with a port', { host: `${REBOUND}:3000` }],
     ['a Host that begins as ours', { host: `localhost.${REBOUND}` }],
-    ['an Origin', { origin: `https://${REBOUND}` }],
     ['another port as Origin', { origin: 'http://localhost:1' }],
-    ['the Origin null', { origin: 'null' }],
-    ['a script of another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'script' }],
     ['a frame of another port', { 'sec-fetch-site': 'same-site', 'sec-fetch-dest': 'iframe' }],
   ])('refuses %s, and nothing changes: 403', async (_, headers) => {
     const answer = await change(headers)
@@ -56,8 +52,6 @@ describe.each(SERVERS)('the %s', (name) => {
   })
 
   it.each<[what: string, headers: Record<string, string>]>([
-    ['curl and a library', { host: '127.0.0.1:1' }],
-    ['a name in capitals', { host: 'LOCALHOST' }],
     ['a page of its own', { origin: 'http://localhost', 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }],
     ['a link', { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' }],
   ])('lets %s in', async (_, headers) => {

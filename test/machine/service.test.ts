@@ -2,7 +2,7 @@ import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { demoFiles } from '../../infra/local/stores/demo-files.ts'
 import { readConfig } from '../../lib/config.ts'
-import { type DocumentId, formatFileId, type WorkspaceId } from '../../lib/ids.ts'
+import type { DocumentId, WorkspaceId } from '../../lib/ids.ts'
 import { promote as requestPromotion } from '../support/machine/requests.ts'
 import { type OwnService, startService } from '../support/machine/services.ts'
 import { storesOf } from '../support/machine/storm.ts'
@@ -46,20 +46,6 @@ describe('the demonstration', () => {
       expect(bytes.equals(sources[index]?.body ?? Buffer.from('?')), filename).toBe(true)
     }
     expect((await promote(demo.powerless_key, demo.container_id, demo.files[0]?.file_id)).status).toBe(403)
-  })
-
-  it("shows no key another workspace's container", async () => {
-    const { container_id: own, full_workspace: other, management_key: key } = service.demo
-    const body = { error: { metadata: { reason: 'container_not_found' } } }
-    expect(await promote(key, other.container_id, other.files[0]?.file_id)).toMatchObject({ status: 404, body })
-    for (const path of [
-      `../../${other.workspace_id}/${other.container_id}/fits.txt`,
-      `../${other.container_id}/fits.txt`,
-    ]) {
-      expect((await promote(key, own, formatFileId(path))).status).toBe(400)
-    }
-    const encoded = encodeURIComponent(`../${other.workspace_id}/${other.container_id}`)
-    expect((await promote(key, encoded, other.files[0]?.file_id)).status).toBe(400)
   })
 })
 

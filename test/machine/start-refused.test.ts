@@ -7,23 +7,24 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { close, listen } from '../../infra/local/loopback.ts'
 import { ROOT } from '../support/machine/services.ts'
-import { useNpmStart } from '../support/machine/use-npm-start.ts'
+import { freePort, useNpmStart } from '../support/machine/use-npm-start.ts'
 import { useDirectory } from '../support/use-directory.ts'
 
 const { start } = useNpmStart()
 const place = useDirectory('no-packages')
 
-/** @returns what it printed, one line */
+/** @returns what it printed */
 async function refused(env: Record<string, string>, ...args: string[]): Promise<string> {
   const { exited, output } = await start(env, ...args)
-  expect([await exited, output.trimEnd().split('\n').length], output).toEqual([1, 1])
+  expect(await exited, output).toBe(1)
   return output
 }
 
 describe('npm start', () => {
-  it('says what is needed when npm runs on a Node.js that is too old', async () => {
-    const output = await refused({ npm_config_user_agent: 'npm/9.5.0 node/v18.20.8 linux x64' })
-    expect(output).toBe('This needs Node.js 22 or newer, and this is Node.js 18: https://nodejs.org\n')
+  it('says what is wrong with its options', async () => {
+    expect(await refused({}, '--prot', '1')).toBe("error: unknown option '--prot'\n(Did you mean --port?)\n")
+    expect(await refused({ PORT: '0' })).toContain("from env 'PORT' is invalid. It must be a number from 1 to 65535.")
+    expect(await refused({ npm_config_fresh: 'true' })).toContain('itself: write npm start -- --fresh')
   })
 
   it.each([
@@ -44,16 +45,16 @@ describe('npm start', () => {
   })
 
   it('says in one line that its directory is a file', async () => {
-    expect(await refused({}, '--directory', import.meta.filename)).toContain(import.meta.filename)
+    expect(await refused({}, '--directory', import.meta.filename)).toMatch(/^EEXIST.*start-refused.test.ts'\n$/)
   })
 
   it('says so when its port or that of a store is taken', async () => {
     const other = createServer()
-    // Of those that the system gives to nobody: the two below are free.
-    const taken = await listen(other, 20_000 + Math.floor(Math.random() * 10_000))
-    for (const port of [taken, taken - 1, taken - 2]) {
-      const said = `address already in use 127.0.0.1:${taken}. Choose another port: npm start -- --port ${port + 3}`
-      expect(await refused({ PORT: String(port) })).toContain(said)
+    const free = await freePort()
+    const taken = await listen(other, free + 2)
+    for (const port of [free, free + 1, free + 2]) {
+      const said = `address already in use 127.0.0.1:${taken}. npm start -- --port <number> uses other ports.\n`
+      expect(await refused({ PORT: String(port) })).toBe(`Building and starting …\nlisten EADDRINUSE: ${said}`)
     }
     await close(other)
   })

@@ -60,8 +60,3 @@ export function createGatewayAnswers(corsAllowedOrigins: readonly string[]) {
     wrongMethod: (methods: readonly string[]) => answer(wrongMethod(isForPages ? [...methods, 'OPTIONS'] : methods)),
   }
 }
-
-/** API Gateway renames some response headers ("Important notes", REST APIs). */
-export function outgoingName(name: string): string {
-  return name.toLowerCase() === 'www-authenticate' ? `x-amzn-remapped-${name}` : name
-}

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { ServiceDefinition } from '../../deploy/service-definition.ts'
 import { close, hostNameIn, isForeign, isFromHere, listen, readBody } from '../loopback.ts'
 import type { PageHandler } from '../page/page.ts'
 import type { FunctionHost } from './function-host.ts'
-import { createGatewayAnswers, outgoingName } from './gateway-answers.ts'
+import { createGatewayAnswers } from './gateway-answers.ts'
 import { restEvent } from './rest-event.ts'
 import { matchRoute } from './routes.ts'
 
-/** API Gateway quotas, "REST API": payload size, and integration timeout. */
-const MAX_BODY_BYTES = 10 * 1024 * 1024
-const INTEGRATION_TIMEOUT_MS = 29_000
 /** Lambda quotas: payload of an invocation that waits for the answer. */
-const MAX_EVENT_BYTES = 6 * 1024 * 1024
+const MAX_BODY_BYTES = 6 * 1024 * 1024
 
 export interface ServedRequest {
   method: string
@@ -37,7 +33,7 @@ interface GatewayOptions extends Pick<ServiceDefinition, 'routes'> {
   page?: () => Promise<PageHandler>
 }
 
-/** A REST API in front of the functions. What is not HTTP, Node.js refuses in its own words. */
+/** A REST API in front of the functions, all of which end before its own time would be over. */
 export async function startGateway(options: GatewayOptions) {
   const { routes, onRequest, host, corsAllowedOrigins: pages } = options
   const answers = createGatewayAnswers(pages)
@@ -46,8 +42,8 @@ export async function startGateway(options: GatewayOptions) {
   const handle = async (
     incoming: IncomingMessage,
     outgoing: ServerResponse,
+    { path, query }: { path: string; query: string },
   ): Promise<APIGatewayProxyResult | undefined> => {
-    const { path, query } = splitTarget(incoming.url ?? '')
     const match = matchRoute(routes, incoming.method ?? '', path)
     if (match.outcome === 'unknown_path') {
       const page = isFromHere(incoming) ? await options.page?.() : undefined
@@ -60,10 +56,9 @@ export async function startGateway(options: GatewayOptions) {
     // When it breaks off, nobody waits for an answer any more, or one has already been given.
     const body = await readBody(incoming, MAX_BODY_BYTES).catch(() => undefined)
     if (body === undefined) return undefined
-    if (body === 'too_large') return TOO_LARGE
+    if (body === 'too_large') return answers.ofType('REQUEST_TOO_LARGE')
     const event = restEvent({ ...match, incoming, path, query, body, requestId: randomUUID() })
-    const result = await invoke(match.route.functionName, event)
-    return typeof result === 'string' ? answers.ofType(result) : renamed(result, incoming)
+    return renamed((await options.invoke(match.route.functionName, event)) as APIGatewayProxyResult, incoming)
   }
 
   /** The functions know S3 by its address on this machine only. */
@@ -73,18 +68,13 @@ export async function startGateway(options: GatewayOptions) {
     return { ...result, headers: { ...result.headers, location: options.s3InContainers?.(`${location}`) ?? location } }
   }
 
-  /** @returns the function's answer, or the gateway response instead; rejects when the function failed */
-  const invoke = async (functionName: string, event: APIGatewayProxyEvent) => {
-    if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return 'REQUEST_TOO_LARGE'
-    const overdue = sleep(INTEGRATION_TIMEOUT_MS, 'INTEGRATION_TIMEOUT', { ref: false })
-    const result = await Promise.race([options.invoke(functionName, event), overdue])
-    return isProxyResult(result) || result === 'INTEGRATION_TIMEOUT' ? result : 'INTEGRATION_FAILURE'
-  }
-
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const startedAt = performance.now()
-    const refused = isForeign(incoming, { pages, host }) ? answers.foreign() : undefined
-    const answer = refused ?? (await handle(incoming, outgoing).catch(() => answers.ofType('INTEGRATION_FAILURE')))
+    const [path = '', ...rest] = (incoming.url ?? '').split('?')
+    const handled = isForeign(incoming, { pages, host })
+      ? answers.foreign()
+      : handle(incoming, outgoing, { path, query: rest.join('?') }).catch(() => answers.ofType('INTEGRATION_FAILURE'))
+    const answer = await handled
     if (answer === undefined || outgoing.destroyed) return
     send(answer, outgoing)
     const { statusCode: status, body } = answer
@@ -92,10 +82,10 @@ export async function startGateway(options: GatewayOptions) {
     if ('page-look' in incoming.headers && status < 400) return
     onRequest?.({
       method: incoming.method ?? '',
-      path: splitTarget(incoming.url ?? '').path,
+      path,
       status,
       durationMs: performance.now() - startedAt,
-      reason: status < 400 ? undefined : reasonIn(body),
+      reason: status < 400 ? undefined : JSON.parse(body).error?.metadata.reason,
     })
   }
 
@@ -104,41 +94,16 @@ export async function startGateway(options: GatewayOptions) {
   return { port, stop: () => close(server) }
 }
 
-/** API Gateway's own words: no gateway response changes them. */
-const TOO_LARGE = {
-  statusCode: 413,
-  headers: { 'content-type': 'text; charset=utf-8' },
-  body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
-}
-
-/** The path and query of a request target; one in absolute form has a scheme and host before them (RFC 9112 §3.2.2). */
-function splitTarget(target: string): { path: string; query: string } {
-  const origin = target.replace(/^https?:\/\/[^/?]*/i, '')
-  const [path = '', ...query] = origin.split('?')
-  return { path: path === '' && target !== origin ? '/' : path, query: query.join('?') }
-}
-
 function send(answer: APIGatewayProxyResult, outgoing: ServerResponse): void {
   const { statusCode, headers = {}, body } = answer
   // Drains an unread body: a client still sending it would lose the answer with the connection.
   outgoing.req.resume()
-  for (const [name, value] of Object.entries(headers)) outgoing.setHeader(outgoingName(name), String(value))
+  for (const [name, value] of Object.entries(headers)) {
+    // API Gateway renames it ("Important notes", REST APIs).
+    const isRenamed = name.toLowerCase() === 'www-authenticate'
+    outgoing.setHeader(isRenamed ? `x-amzn-remapped-${name}` : name, String(value))
+  }
   const bytes = Buffer.from(body ?? '')
   outgoing.writeHead(statusCode, statusCode === 204 ? {} : { 'content-length': bytes.length })
   outgoing.end(bytes)
-}
-
-function reasonIn(body: string): string | undefined {
-  try {
-    return JSON.parse(body).error.metadata.reason
-  } catch {
-    return undefined
-  }
-}
-
-function isProxyResult(result: unknown): result is APIGatewayProxyResult {
-  if (typeof result !== 'object' || result === null) return false
-  const { statusCode, body } = result as Partial<Record<string, unknown>>
-  const isStatus = Number.isInteger(statusCode) && Number(statusCode) >= 100 && Number(statusCode) <= 599
-  return isStatus && (body === undefined || body === null || typeof body === 'string')
 }

@@ -2,10 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { Route } from '../../deploy/service-definition.ts'
 
-/** Hop-by-hop headers and those of the gateway: API Gateway does not pass them on (RFC 9110 §7.6.1). */
-const NOT_PASSED_ON =
-  /^(connection|expect|keep-alive|proxy-(authenticate|authorization|connection)|te|trailer|transfer-encoding|upgrade)$/
-
 interface RestRequest {
   incoming: IncomingMessage
   route: Route
@@ -56,11 +52,9 @@ export function restEvent(request: RestRequest): APIGatewayProxyEvent {
 }
 
 /** All values of each header, under the name of its first occurrence. */
-function headersOf({ rawHeaders, headers, headersDistinct }: IncomingMessage): Record<string, string[]> {
-  const named = `${headers.connection ?? ''}`.split(',').map((name) => name.trim().toLowerCase())
+function headersOf({ rawHeaders, headersDistinct }: IncomingMessage): Record<string, string[]> {
   const nameOf = (key: string) => rawHeaders.find((name, at) => at % 2 === 0 && name.toLowerCase() === key) ?? key
-  const passedOn = Object.entries(headersDistinct).filter(([key]) => !NOT_PASSED_ON.test(key) && !named.includes(key))
-  return Object.fromEntries(passedOn.map(([key, values = []]) => [nameOf(key), values]))
+  return Object.fromEntries(Object.entries(headersDistinct).map(([key, values = []]) => [nameOf(key), values]))
 }
 
 function queryOf(query: string): Record<string, string[]> | null {

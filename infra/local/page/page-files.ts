@@ -1,19 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import mime from 'mime'
 import type { PageDescription } from './api-description.ts'
 
 const ASSETS = join(import.meta.dirname, 'assets')
 const RENDERER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-const TYPES: Record<string, string> = {
-  css: 'text/css; charset=utf-8',
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  json: 'application/json',
-  png: 'image/png',
-  txt: 'text/plain; charset=utf-8',
-  yaml: 'application/yaml',
-}
 
 /**
  * The files of both pages: nothing comes from another host.
@@ -22,8 +14,7 @@ const TYPES: Record<string, string> = {
 export async function pageFiles(options: { description: PageDescription; connectTo: readonly string[] }) {
   const files = new Map<string, { contentType: string; body: Buffer }>()
   const add = (name: string, body: Buffer | string) => {
-    const contentType = TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
-    files.set(name, { contentType, body: Buffer.from(body) })
+    files.set(name, { contentType: mime.getType(name) ?? 'application/octet-stream', body: Buffer.from(body) })
   }
   for (const name of await readdir(ASSETS)) {
     const text = await readFile(join(ASSETS, name), 'utf8')

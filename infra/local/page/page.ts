@@ -23,11 +23,13 @@ export async function createPage(options: { root: string; demo: DemoFileContent;
     examples: { ...WITHOUT, container_id: demo.container_id, file_id: demo.files[0]?.file_id },
   })
   const files = await pageFiles({ description, connectTo: [origin, new URL(s3_endpoint).origin] })
-  const signUpload = createDemoUploads({ demo, s3 })
+  const putUpload = createDemoUploads({ demo, s3 })
 
   return async (incoming, outgoing, path) => {
-    if (incoming.method === 'POST' && path === '/demo/uploads') {
-      const { status, body } = await signUpload(incoming)
+    if (incoming.method === 'PUT' && path === '/demo/uploads') {
+      const { status, body } = await putUpload(incoming)
+      // A client that is still sending would lose a refusal.
+      incoming.resume()
       outgoing.writeHead(status, { ...HEADERS, 'content-type': 'application/json' }).end(JSON.stringify(body))
       return true
     }

@@ -1,50 +1,33 @@
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
-
-/** Who uses a data directory. */
-export interface Running {
-  pid: number
-  base_url?: string
-}
-
-export type DirectoryLock = Extract<Awaited<ReturnType<typeof lockDirectory>>, { release: unknown }>
+import { readDemoFile } from './demo-file.ts'
 
 const LOCK = 'lock'
-const RUNNING = 'running.json'
 
 /**
  * Locks a data directory for this process. The lock is LevelDB's own, held by the operating system: it goes with its
- * process however that ends, so there are no stale ones. @returns who has it, when another process does
+ * process however that ends, so there are no stale ones. @throws when another process has it
  */
-export async function lockDirectory(directory: string) {
+export async function lockDirectory(directory: string): Promise<ClassicLevel> {
   await mkdir(directory, { recursive: true })
   // Keys and files are the owner's alone.
   await chmod(directory, 0o700)
   const lock = new ClassicLevel(join(directory, LOCK))
   try {
     await lock.open()
+    return lock
   } catch (error) {
     const cause = (error as Error).cause as NodeJS.ErrnoException | undefined
     if (cause?.code !== 'LEVEL_LOCKED') throw cause ?? error
-    // The last process that recorded itself may be gone, and its record missing or half written.
-    const running: Promise<Running> = readFile(join(directory, RUNNING), 'utf8').then(JSON.parse)
-    return running.catch((): Running => ({ pid: 0 }))
+    const demo = await readDemoFile(directory).catch(() => undefined)
+    const where = demo === undefined ? 'is starting' : `is running, at ${demo.base_url}`
+    throw new Error(`Another npm start ${where}: it has the data in ${directory}. Ctrl-C stops it there.`)
   }
-  const file = join(directory, RUNNING)
-  // A killed process may have left its record.
-  await rm(file, { force: true })
-  return {
-    /** Records where the service answers, for the next process. */
-    announce: (running: Running) => writeFile(file, `${JSON.stringify(running)}\n`),
-    /** Empties the directory, except for the lock. */
-    async empty() {
-      const others = (await readdir(directory)).filter((name) => name !== LOCK)
-      await Promise.all(others.map((name) => rm(join(directory, name), { recursive: true, force: true })))
-    },
-    async release() {
-      await rm(file, { force: true })
-      await lock.close()
-    },
-  }
+}
+
+/** Empties a directory, except for its lock. */
+export async function emptyDirectory(directory: string): Promise<void> {
+  const others = (await readdir(directory)).filter((name) => name !== LOCK)
+  await Promise.all(others.map((name) => rm(join(directory, name), { recursive: true, force: true })))
 }

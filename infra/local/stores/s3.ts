@@ -42,8 +42,9 @@ export async function startS3(
     const { method = '', url: path = '', headers } = incoming
     const [, bucket = '', key = ''] = /^\/([^/?]*)\/?([^?]*)/.exec(path) ?? []
     if (method === 'POST' && key === '' && /^multipart\/form-data/i.test(`${headers['content-type']}`)) {
-      const { put, file, answerTo } = await readPost(incoming, bucket)
-      return answerTo(await store(put, file))
+      const { put, file } = await readPost(incoming, bucket)
+      const stored = await store(put, file)
+      return stored.status === 200 ? { ...stored, status: 204 } : stored
     }
     requireSignature(path, headers)
     if (method === 'PUT' && key !== '' && headers['x-amz-copy-source'] === undefined) {
@@ -62,12 +63,7 @@ export async function startS3(
   }
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { origin = '' } = incoming.headers
-    if (pages.includes(origin)) {
-      outgoing.setHeader('access-control-allow-origin', origin)
-      outgoing.setHeader('access-control-allow-methods', 'GET, POST')
-      // A browser that is to report the progress of an upload asks first.
-      if (incoming.method === 'OPTIONS') return void outgoing.writeHead(204).end()
-    }
+    if (pages.includes(origin)) outgoing.setHeader('access-control-allow-origin', origin)
     const { status, headers, body } = await handle(incoming).catch((error) => {
       if (incoming.errored) throw error
       return failure(explain(error), `${incoming.method}`)

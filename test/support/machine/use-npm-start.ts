@@ -42,18 +42,14 @@ export function useNpmStart() {
   }
 }
 
-/** The two ports above it, where npm start has its stores, are free, too. */
+/** One of those that the system gives to nobody by itself. The two above it, for the stores of npm start, are free, too. */
 export async function freePort(): Promise<number> {
-  const probe = createServer()
-  const port = await listen(probe, 0)
-  const areFree = [port + 1, port + 2].map(async (each) => {
-    const above = createServer()
-    return listen(above, each).then(
-      () => close(above).then(() => true),
-      () => false,
-    )
+  const port = 20_000 + Math.floor(Math.random() * 10_000)
+  const probes = [port, port + 1, port + 2].map(async (each) => {
+    const probe = createServer()
+    await listen(probe, each)
+    await close(probe)
   })
-  const isFree = !(await Promise.all(areFree)).includes(false)
-  await close(probe)
-  return isFree ? port : freePort()
+  const failed = (await Promise.allSettled(probes)).some(({ status }) => status === 'rejected')
+  return failed ? freePort() : port
 }

@@ -8,8 +8,8 @@ import { type ServedRequest, startGateway } from '../../../infra/local/gateway/g
 import { matchRoute } from '../../../infra/local/gateway/routes.ts'
 import { printable } from '../../../infra/local/printable.ts'
 import { createServiceLog } from '../../../infra/local/service-log.ts'
-import { readStartOptions } from '../../../infra/local/start-options.ts'
-import { type DirectoryLock, lockDirectory } from '../../../infra/local/stores/directory-lock.ts'
+import { parseHost, parsePort, readStartOptions } from '../../../infra/local/start-options.ts'
+import { emptyDirectory, lockDirectory } from '../../../infra/local/stores/directory-lock.ts'
 import { expectDocumented } from '../../support/api/openapi.ts'
 import { request } from '../../support/machine/requests.ts'
 
@@ -19,23 +19,18 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
-it('the lock of a data directory is held by one at a time; the others are told by whom', async () => {
+it('the lock of a data directory is held by one at a time; the others are told where', async () => {
   const place = join(directory, 'with space')
   await mkdir(place, { mode: 0o755 })
-  const lock = (await lockDirectory(place)) as DirectoryLock
+  const lock = await lockDirectory(place)
   expect((await stat(place)).mode & 0o777, 'it holds keys and files').toBe(0o700)
-  expect(await lockDirectory(place)).toEqual({ pid: 0 })
-  await lock.announce({ pid: 7, base_url: 'http://x' })
-  expect(await lockDirectory(place)).toEqual({ pid: 7, base_url: 'http://x' })
-  await writeFile(join(place, 'running.json'), '{"pid": 7,')
-  expect(await lockDirectory(place), 'half written').toEqual({ pid: 0 })
-  await writeFile(join(place, 'demo.json'), '{}')
-  await lock.empty()
+  await expect(lockDirectory(place)).rejects.toThrow('is starting')
+  await writeFile(join(place, 'demo.json'), '{"base_url": "http://x"}')
+  await expect(lockDirectory(place)).rejects.toThrow('is running, at http://x')
+  await emptyDirectory(place)
   expect(await readdir(place)).toEqual(['lock'])
-  await lock.release()
-  const next = await lockDirectory(place)
-  expect(next).toHaveProperty('release')
-  await (next as DirectoryLock).release()
+  await lock.close()
+  await (await lockDirectory(place)).close()
 })
 
 describe('matchRoute', () => {
@@ -103,79 +98,60 @@ describe('the gateway', () => {
     expect(body).toMatchObject({ resource: '/v1/files', path: '/v1/files/' })
   })
 
-  it.each<[string, () => Promise<unknown>]>([
-    ['throws', () => Promise.reject(new Error('thrown'))],
-    ['answers what is no answer', async () => ({ statusCode: '200', body: '' })],
-  ])('answers 500 when a function %s, and asks nobody to try again', async (_, invoke) => {
-    const answer = await ask('/v1/files', invoke)
+  it('refuses a body above the 6 MB of an invocation with the error body: 413', async () => {
+    const url = await start(() => Promise.reject(new Error('a function was invoked')))
+    const large = 'x'.repeat(7e6)
+    // Of the second, nobody states the length.
+    for (const init of [{ body: large }, { body: new Blob([large]).stream(), duplex: 'half' }]) {
+      const answer = await request(url, '/v1/containers/a/files/b/promote', init as RequestInit)
+      expectDocumented(answer)
+      expect(answer).toMatchObject({ status: 413, body: { error: { metadata: { reason: 'request_too_large' } } } })
+    }
+  })
+
+  it('answers 500 when a function throws, and asks nobody to try again', async () => {
+    const answer = await ask('/v1/files', () => Promise.reject(new Error('thrown')))
     expectDocumented(answer)
     expect(answer).toMatchObject({ status: 500, body: { error: { metadata: { reason: 'internal_error' } } } })
     expect(answer.headers).not.toHaveProperty('retry-after')
   })
 })
 
-describe('the log of the service', () => {
-  it('shows requests and what the resolver did, and keeps the rest in the file', async () => {
-    const printed: string[] = []
-    const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line) })
-    const found = (message: string, fields: object) => `${JSON.stringify({ message, ...fields })}\n`
-    log.fromFunctions('Starting Offline\n')
-    const deletion = found('leftover resolved', { what: 'deleting' })
-    // A line may come in pieces.
-    log.fromFunctions(deletion.slice(0, 20))
-    log.fromFunctions(deletion.slice(20))
-    for (const what of ['pending', 'stray']) log.fromFunctions(found('leftover resolved', { what }))
-    log.fromFunctions(found('leftover not resolved, left to a later run', { item_id: 'x' }))
-    log.fromFunctions(found('due work looked through', { leftovers: { resolved: 3, failed: 1 } }))
-    log.request({ method: 'POST', path: '/v1/\u001b[2J\u202ex', status: 200, durationMs: 12.3, reason: undefined })
-    log.request({ method: 'POST', path: '/v1/x', status: 500, durationMs: 1, reason: 'internal_error' })
-    expect(printed.map((line) => line.slice(10).replace(log.file, 'FILE'))).toEqual([
-      'resolver: a deletion of a dead process, finished',
-      'resolver: a promotion of a dead process, undone',
-      'resolver: what an undone promotion may have had on its way, gone',
-      'resolver: something that a dead process left, not resolved yet',
-      'POST  /v1/\\u{202e}x  200  12 ms',
-      'POST  /v1/x  500  1 ms  internal_error  (more in FILE)',
-    ])
-    expect(printed[0]).toMatch(/^\d\d:\d\d:\d\d {2}/)
-    await sleep(50)
-    const kept = await readFile(log.file, 'utf8')
-    expect(kept).toContain('Starting Offline\n')
-    expect(kept).toContain('"due work looked through"')
-  })
+it('the log of the service shows requests, and keeps the rest in the file', async () => {
+  const printed: string[] = []
+  const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line) })
+  log.fromFunctions('{"message":"due work looked through"}\n')
+  log.request({ method: 'POST', path: '/v1/\u001b[2J\u202ex', status: 200, durationMs: 12.3, reason: undefined })
+  log.request({ method: 'POST', path: '/v1/x', status: 500, durationMs: 1, reason: 'internal_error' })
+  expect(printed.map((line) => line.slice(10).replace(log.file, 'FILE'))).toEqual([
+    'POST  /v1/\\u{202e}x  200  12 ms',
+    'POST  /v1/x  500  1 ms  internal_error  (more in FILE)',
+  ])
+  expect(printed[0]).toMatch(/^\d\d:\d\d:\d\d {2}/)
+  await sleep(50)
+  expect(await readFile(log.file, 'utf8')).toContain('"due work looked through"')
 })
 
-describe('readStartOptions', () => {
-  const read = (args: string[], env = {}) => readStartOptions(args, { root: '/r', env })
-
-  it('has defaults, and PORT as an alternative to --port, which takes precedence', () => {
-    expect(read([])).toEqual({ port: 3000, fresh: false, verbose: false, directory: '/r/.local', watch: false })
-    expect(read(['--fresh'], { PORT: '4000' })).toMatchObject({ port: 4000, fresh: true })
-    expect(read(['--port', '5000'], { PORT: '4000' })).toMatchObject({ port: 5000 })
-    expect(read(['--inspect'])).toMatchObject({ inspect: 9229 })
-    expect(read(['--host', 'Host.Docker.internal'])).toMatchObject({ host: 'host.docker.internal' })
-    expect(read(['--host', '192.168.0.10'])).toMatchObject({ host: '192.168.0.10' })
+describe('the options of npm start', () => {
+  it('have defaults', () => {
+    const read = (...args: string[]) => readStartOptions(args, '/r')
+    expect(read()).toEqual({ port: 3000, fresh: false, verbose: false, directory: '/r/.local', watch: false })
+    expect(read('--fresh', '--inspect', '--port', '5000')).toMatchObject({ fresh: true, inspect: 9229, port: 5000 })
   })
 
-  const impossible = 'must be a number from 1 to 65535'
-  it.each<[string, string[], Record<string, string>, string]>([
-    ['an unknown option', ['--prot', '1'], {}, 'Did you mean --port?). The options are --port, --host, --fresh'],
-    ['something that is no option', ['fresh'], {}, 'npm start takes options only: --port, --host, --fresh'],
-    ['an impossible port', ['--port', 'http'], {}, impossible],
-    ['PORT=0', [], { PORT: '0' }, impossible],
-    ['PORT=65536', [], { PORT: '65536' }, impossible],
-    ['PORT=', [], { PORT: '' }, impossible],
-    ...['localhost', 'x.localhost', '127.0.0.2', '0.0.0.0', '0', '::', 'a:3000', 'http://a', '-a', ''].map(
-      (host): [string, string[], Record<string, string>, string] => [
-        `the host '${host}'`,
-        [`--host=${host}`],
-        {},
-        'must be the name or IPv4 address by which containers know this machine',
-      ],
-    ),
-    ['what npm took for itself', [], { npm_config_fresh: 'true' }, 'itself: write npm start -- --fresh'],
-  ])('refuses %s', (_, args, env, said) => {
-    expect(() => read(args, env)).toThrow(said)
+  it.each(['Host.Docker.internal', '192.168.0.10'])('take the host %s', (host) => {
+    expect(parseHost(host)).toBe(host.toLowerCase())
+  })
+
+  it.each(['localhost', 'x.localhost', '127.0.0.2', '0.0.0.0', '0', '::', 'a:3000', 'http://a', '-a', ''])(
+    'refuse the host %j',
+    (host) => {
+      expect(() => parseHost(host)).toThrow('the name or IPv4 address by which containers know this machine')
+    },
+  )
+
+  it.each(['http', '0', '65536', '', '1.5'])('refuse the port %j', (port) => {
+    expect(() => parsePort(port)).toThrow('a number from 1 to 65535')
   })
 })
 

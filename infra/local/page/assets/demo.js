@@ -1,7 +1,7 @@
 // The life of a file: from the sandbox on the left into the documents on the right. The page shows what the API lists,
 // read with the management key of the demonstration; actions are sent with the chosen key.
 import { aboutDocument, bytes, element, rowOf, visible } from './rows.js'
-import { at, refusal, sendForm, showSent } from './sent.js'
+import { at, putFile, refusal, showSent } from './sent.js'
 
 const LOOK_EVERY_MS = 3000
 /** A slow network is no reason to give up: an answer may take so long. */
@@ -133,21 +133,14 @@ function documentRow(item) {
   // Lets the browser itself download: only the first request has the key, and S3 names the file.
   const fetchContent = async () => location.assign((await act('GET', `/files/${id}/content`)).url)
   const destroy = async () => {
+    if (!confirm(`Delete ${visible(filename)} for ever?`)) return
     await act('DELETE', `/files/${id}`)
     await look()
     at('documents-title').focus()
     say(`${visible(filename)} is deleted.`)
   }
-  const offer = async (focused, ...buttons) => {
-    row.lastChild.replaceChildren(...buttons)
-    focused.focus()
-  }
   const download = button('Download', filename, 'Fetching…', fetchContent)
-  const remove = button('Delete for ever', filename, 'Deleting…', destroy, 'danger')
-  const keep = button('Keep', filename, 'Keep', () => offer(question, download, question))
-  const question = button('Delete', filename, 'Delete', () => offer(keep, keep, remove))
-  const row = rowOf(filename, aboutDocument(item), download, question)
-  return row
+  return rowOf(filename, aboutDocument(item), download, button('Delete', filename, 'Deleting…', destroy))
 }
 
 async function upload(file) {
@@ -156,13 +149,9 @@ async function upload(file) {
   const row = rowOf(file.name, progress)
   at('uploads').append(row)
   const { workspace_id, container_id } = chosen()
-  const asked = { workspace_id, container_id, path: file.name, content_type: file.type, size_bytes: file.size }
-  const headers = { 'Content-Type': 'application/json' }
+  const query = new URLSearchParams({ workspace_id, container_id, path: file.name })
   try {
-    const answer = await fetch('/demo/uploads', { method: 'POST', headers, body: JSON.stringify(asked) })
-    const body = await answer.json()
-    if (!answer.ok) throw refusal(answer.status, body.detail ?? body.error?.metadata?.detail)
-    await sendForm(body, file, progress)
+    await putFile(`/demo/uploads?${query}`, file, progress)
     row.remove()
     await look()
     say(`${file.name} is in the sandbox.`)

@@ -1,4 +1,4 @@
-// What both pages share: light or dark, and every failure of a page in words, because a blank page helps nobody.
+// Both pages say every failure in words, because a blank page helps nobody.
 document.querySelector('#no-script').remove()
 
 function showTrouble(what) {
@@ -12,18 +12,3 @@ const onError = ({ target, message }) =>
   showTrouble(sourceOf(target) ? `${new URL(sourceOf(target)).pathname} could not be loaded` : message)
 window.addEventListener('error', onError, true)
 window.addEventListener('unhandledrejection', ({ reason }) => showTrouble(reason?.message ?? reason))
-
-const button = document.querySelector('#theme')
-const showTheme = (isDark) => {
-  document.documentElement.classList.toggle('dark-mode', isDark)
-  document.documentElement.style.colorScheme = isDark ? 'dark' : 'light'
-  button.textContent = isDark ? 'Light' : 'Dark'
-}
-
-const prefersDark = window.matchMedia('(prefers-color-scheme: dark)')
-prefersDark.addEventListener('change', () => showTheme(prefersDark.matches))
-button.addEventListener('click', () => {
-  sessionStorage.theme = button.textContent
-  showTheme(button.textContent === 'Dark')
-})
-showTheme(sessionStorage.theme ? sessionStorage.theme === 'Dark' : prefersDark.matches)

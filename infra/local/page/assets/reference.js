@@ -12,3 +12,8 @@ const reference = window.SwaggerUIBundle?.({
   ...{ docExpansion: 'list', defaultModelsExpandDepth: 0, requestSnippetsEnabled: true, validatorUrl: null },
   onComplete: () => demo && reference.preauthorizeApiKey('bearer', demo.standard_key),
 })
+
+const prefersDark = window.matchMedia('(prefers-color-scheme: dark)')
+const showTheme = () => document.documentElement.classList.toggle('dark-mode', prefersDark.matches)
+prefersDark.addEventListener('change', showTheme)
+showTheme()
