@@ -1,6 +1,7 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
 import type { DocumentId } from '../../lib/ids.ts'
+import { useService } from '../support/machine/services.ts'
 import {
   auditAtLast,
   expireLater,
@@ -10,14 +11,13 @@ import {
   resolveLater,
   storesOf,
   stormyWorkspace,
-  useStormyService,
 } from '../support/machine/storm.ts'
 
 const KILLS = Number(process.env.STORM_KILLS ?? 10)
 const CLIENTS = 12
 const MINUTE_MS = 60_000
 const BYTES = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251))
-const service = useStormyService()
+const service = useService()
 
 /** What the clients know: what they were told, and what they asked for. */
 function createClients(baseUrl: string) {

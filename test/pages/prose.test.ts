@@ -6,16 +6,6 @@ import { ROOT, read } from './pages.ts'
 const PAGES = globSync(['*.md', '{docs,settings}/**/*.md'], { cwd: ROOT })
 const SOURCES = globSync(['{functions,infra,lib}/**/*.{ts,mjs,cjs,yml}', 'serverless.yml'], { cwd: ROOT })
 
-/** Built in another language's order, or words of our own where the field has one. */
-const NOT_ENGLISH: readonly [RegExp, string][] = [
-  [/\b(?:bring|brings|brought)\b[^.\n]{0,30}\balong\b/i, 'existing, your own, with'],
-  [/\bmend(?:s|ed|ing)?\b/i, 'repair'],
-  [/\bso (?:does|is) it that\b/i, 'and'],
-  [/\ba want of\b/i, 'lack of, out of'],
-  [/\bhad better\b/i, 'what it does instead'],
-  [/\bthat there (?:is|are) none of\b/i, 'unknown'],
-]
-
 /** Of Markdown anywhere, of other files below a folder of ours. */
 const CITATIONS = [
   /(?<![\w./*}-])(?:[\w.-]+\/)*[\w.-]+\.md\b/g,
@@ -30,13 +20,6 @@ const BARE_NAME = /(?<![\w./*}:@-])[a-z][\w-]*\.(?:[cm]?ts|mjs|cjs|ya?ml)\b/g
 /** Made by those who deploy. */
 const OF_TEAMS = ['prod.yml']
 
-it('a sentence after a block of code begins with a capital', () => {
-  const found = PAGES.flatMap((page) =>
-    [...read(page).matchAll(/^```\n\n([a-z][a-z ,]{3,40})/gm)].map(([, words]) => `${page}: ${words}`),
-  )
-  expect(found, found.join('\n')).toEqual([])
-})
-
 it('benches that are named exist', () => {
   const benches = globSync('test/bench/benches/*.ts', { cwd: ROOT }).map((file) => basename(file, '.ts'))
   const named = [...PAGES, ...SOURCES].flatMap((file) =>
@@ -44,19 +27,6 @@ it('benches that are named exist', () => {
   )
   expect(named.length).toBeGreaterThan(3)
   expect(named.filter((name) => !benches.includes(name))).toEqual([])
-})
-
-it('the English of pages, comments and messages has no phrase of our own making', () => {
-  const found = [...PAGES, ...SOURCES].flatMap((file) =>
-    read(file)
-      .split('\n')
-      .flatMap((line, index) =>
-        NOT_ENGLISH.filter(([phrase]) => phrase.test(line)).map(
-          ([, better]) => `${file}:${index + 1}: ${line.trim()} (better: ${better})`,
-        ),
-      ),
-  )
-  expect(found, found.join('\n')).toEqual([])
 })
 
 it('no page, comment or message cites a file that is not there', () => {

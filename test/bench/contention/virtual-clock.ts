@@ -92,12 +92,11 @@ function allThatIsReady(setImmediate: (fire: () => void) => void): Promise<void>
 }
 
 /** Timers that have not fired yet. Most are cleared long before they are due, so they go when they are the greater part. */
-export function createTimers() {
+function createTimers() {
   const byTime = (one: Timer, other: Timer) => one.dueMs - other.dueMs || one.order - other.order
   let queue = new TinyQueue<Timer>([], byTime)
   let [order, cleared] = [0, 0]
   return {
-    size: () => queue.length,
     add(dueMs: number, fire: () => void): Timer {
       const timer = { dueMs, order: order++, fire, isOver: false }
       queue.push(timer)

@@ -76,5 +76,9 @@ export async function plant({ name, changes: planted }: Omit<PlantedBug, 'where'
   }
 }
 
-/** The explorer of the code as it is. */
-export const soundExplorer = (): Promise<Explorer> => plant({ name: 'none', changes: [] })
+let sound: Promise<Explorer> | undefined
+/** The explorer of the code as it is, loaded once for all files of a worker. */
+export function soundExplorer(): Promise<Explorer> {
+  sound ??= plant({ name: 'none', changes: [] })
+  return sound
+}

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect } from 'vitest'
 import { connect, type Stores, useLocalService } from '../../../infra/cli/connect.ts'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
@@ -6,39 +5,12 @@ import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-mainte
 import { formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import type { DueKind } from '../../../lib/ledger/ports/documents.ts'
 import { type ResolverReport, resolveDueItems } from '../../../lib/ledger/resolve-due-items.ts'
-import type { Consumption } from '../dynamodb/limited-dynamodb.ts'
-import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
-import { startLimitedDynamoDb } from '../dynamodb/start-limited-dynamodb.ts'
-import { type OwnService, useService } from './services.ts'
+import type { OwnService } from './services.ts'
 
-/** Credentials of the embedded S3; the DynamoDB with limits takes any. */
-const LOCAL_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'us-east-1' }
 const SILENT = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const HOUR_MS = 3_600_000
 /** Never aborted, however busy the machine is. */
 const signal = AbortSignal.timeout(HOUR_MS)
-
-/** The service for a storm, on a DynamoDB with limits where the environment says so. */
-export function useStormyService(): () => OwnService {
-  let limited: Awaited<ReturnType<typeof startLimitedDynamoDb>> | undefined
-  let throttled = 0
-  beforeAll(async () => {
-    const limits = limitsOfEnvironment()
-    const onCall = ({ outcome }: Consumption) => {
-      if (outcome === 'throttled') throttled++
-    }
-    if (limits) limited = await startLimitedDynamoDb({ ...limits, onCall })
-  })
-  afterAll(async () => {
-    if (limited === undefined) return
-    await limited.stop()
-    console.log(`storms: DynamoDB throttled ${throttled} calls`)
-    expect(throttled).toBeGreaterThan(0)
-  })
-  return useService(() => ({
-    environment: limited ? { AWS_ENDPOINT_URL_DYNAMODB: limited.endpoint, ...LOCAL_CREDENTIALS } : {},
-  }))
-}
 
 /** A workspace with one file and several keys, so that no rate limit stands in the way. */
 export async function stormyWorkspace(

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/contract/**/*.test.ts', 'test/unit/**/*.test.ts'],
-    exclude: ['test/contract/limited-dynamodb.test.ts', 'test/unit/audit/audit-memory.test.ts'],
+    exclude: ['test/unit/audit/audit-memory.test.ts'],
     globalSetup: 'test/support/mutants/provide-definition.ts',
     experimental: { viteModuleRunner: false },
     isolate: false,

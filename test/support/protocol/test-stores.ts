@@ -9,7 +9,6 @@ import { inProcess } from '../aws/in-process.ts'
 import { createMemoryDynamoDb } from '../aws/memory-dynamodb.ts'
 import { createMemoryS3, memoryS3Client } from '../aws/memory-s3.ts'
 import type { LimitedDynamoDbOptions } from '../dynamodb/limited-dynamodb.ts'
-import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
 import { CREDENTIALS } from '../stores/stand-ins.ts'
 import { createWorkspaces } from './workspaces.ts'
 
@@ -20,7 +19,7 @@ const COMMON = { region: 'us-east-1', credentials: CREDENTIALS, signer: { sign: 
  * S3 and DynamoDB in memory, with the tables and buckets of serverless.yml: what a process is run on (test-process.ts).
  * @param limited a DynamoDB with the limits of the real one, instead of one without any
  */
-export async function createTestStores(limited: LimitedDynamoDbOptions | undefined = limitsOfEnvironment()) {
+export async function createTestStores(limited?: LimitedDynamoDbOptions) {
   const definition = inject('definition') ?? readServiceDefinition()
   const dynamoDbStore = createMemoryDynamoDb(limited)
   const s3Store = createMemoryS3()

@@ -9,9 +9,6 @@ import { startDynamoDb } from '../../../infra/local/stores/dynamodb.ts'
 import { provision } from '../../../infra/local/stores/provision.ts'
 import { startS3 } from '../../../infra/local/stores/s3.ts'
 import { type Config, readConfig } from '../../../lib/config.ts'
-import type { LimitedDynamoDbOptions } from '../dynamodb/limited-dynamodb.ts'
-import { limitsOfEnvironment } from '../dynamodb/limits-of-environment.ts'
-import { startLimitedDynamoDb } from '../dynamodb/start-limited-dynamodb.ts'
 
 export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
 
@@ -24,16 +21,12 @@ export interface StandIns {
   stop(): Promise<void>
 }
 
-/**
- * Fresh embedded stores with the tables and buckets of serverless.yml, empty.
- * @param limited a DynamoDB with the limits of the real one, instead of one without any
- */
+/** Fresh embedded stores with the tables and buckets of serverless.yml, empty. */
 export async function startStandIns(
   definition: Pick<ServiceDefinition, 'environment' | 'tables'> = inject('definition'),
-  limited: LimitedDynamoDbOptions | undefined = limitsOfEnvironment(),
 ): Promise<StandIns> {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-test-'))
-  const dynamoDbServer = await (limited ? startLimitedDynamoDb(limited) : startDynamoDb({ directory: undefined }))
+  const dynamoDbServer = await startDynamoDb({ directory: undefined })
   const s3Server = await startS3({ directory })
   const common = { region: 'us-east-1', credentials: CREDENTIALS }
   const dynamoDb = new DynamoDBClient({ ...common, endpoint: dynamoDbServer.endpoint })
