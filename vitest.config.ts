@@ -124,6 +124,7 @@ export default defineConfig({
           ...onStandIns,
           // As above.
           isolate: false,
+          setupFiles: 'test/support/machine/restore-environment.ts',
         },
       },
       // Looks at what all other suites asked of AWS.
