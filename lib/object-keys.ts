@@ -28,8 +28,6 @@ export interface ObjectKeys {
   readonly workspacesPrefix: string
   /** @returns undefined when it is no workspace's prefix */
   workspaceIdOf(workspacePrefix: string): WorkspaceId | undefined
-  /** The workspace of an object key, whatever comes after its prefix. */
-  workspaceIdIn(objectKey: string): WorkspaceId | undefined
   /** @returns undefined when the key is not named like a document's */
   idsOf(objectKey: string): { documentId: DocumentId; attemptId: AttemptId } | undefined
 }
@@ -57,10 +55,6 @@ export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
     workspacesPrefix,
     workspacePrefix: (workspaceId) => fill(workspaceTemplate, { workspace_id: workspaceId }),
     workspaceIdOf: (prefix) => match(workspaceTemplate, prefix)?.workspace_id as WorkspaceId | undefined,
-    workspaceIdIn(key) {
-      const prefix = key.split('/').slice(0, workspaceTemplate.split('/').length - 1)
-      return match(workspaceTemplate, `${prefix.join('/')}/`)?.workspace_id as WorkspaceId | undefined
-    },
     idsOf(key) {
       const ids = match(templates.document, key)
       return ids && { documentId: ids.document_id as DocumentId, attemptId: ids.attempt_id as AttemptId }

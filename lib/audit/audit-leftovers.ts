@@ -1,14 +1,11 @@
-import type { AttemptId, WorkspaceId } from '../ids.ts'
+import type { AttemptId } from '../ids.ts'
 import { cleanMarkers, hasLeftovers } from '../ledger/clean-markers.ts'
 import { resolveDueItem } from '../ledger/resolve-due-item.ts'
-import { type AuditContext, reportFinding, type WorkspaceAudit } from './audit-context.ts'
+import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import type { StoredItem } from './ports/document-maintenance.ts'
-import type { UnfinishedUpload } from './ports/object-maintenance.ts'
 
 /** For this long, a leftover is left to the resolver: the audit's clock may be wrong. */
 const OVERDUE_MS = 10 * 60 * 1000
-/** A promotion lasts seconds, so an upload this old was abandoned. */
-const OLD_UPLOAD_MS = 60 * 60 * 1000
 
 export const isOverdue = (dueAtMs: number, nowMs: number) => dueAtMs <= nowMs - OVERDUE_MS
 
@@ -69,18 +66,4 @@ async function tryTo(repair: () => Promise<unknown>, { workspaceId, deps, signal
     deps.log.warn('leftover not repaired, left to the resolver', { workspace_id: workspaceId, error })
     return false
   }
-}
-
-export async function auditUpload(
-  workspaceId: WorkspaceId,
-  { objectKey, startedAtMs }: UnfinishedUpload,
-  context: AuditContext,
-): Promise<void> {
-  const { deps, signal } = context
-  const ageMs = deps.now() - startedAtMs
-  if (ageMs < OLD_UPLOAD_MS) return
-  // Only the upload is aborted: the object of the same key may be a document's.
-  await reportFinding({ workspaceId, kind: 'old_upload', objectKey, ageMs }, context, () =>
-    deps.objects.abortUploads(objectKey, signal),
-  )
 }

@@ -1,11 +1,12 @@
+import type { WorkspaceId } from '../ids.ts'
 import type { WorkspacePosition } from './audit-workspace.ts'
 import { type AuditCounters, NOTHING_AUDITED } from './findings.ts'
 
 /**
- * The phases of a shard, in order: workspaces with a ledger; those that only Documents knows; those that only
- * have objects; then all unfinished uploads.
+ * The phases of a shard, in order: workspaces with a ledger; those that only Documents knows; those that only have
+ * objects.
  */
-const AUDIT_PHASES = ['ledgers', 'documents', 'objects', 'uploads'] as const
+const AUDIT_PHASES = ['ledgers', 'documents', 'objects'] as const
 export type AuditPhase = (typeof AUDIT_PHASES)[number]
 
 /**
@@ -19,8 +20,8 @@ export interface AuditShard {
   shard: number
   totalShards: number
   phase: AuditPhase
-  /** This phase is done up to here: a workspace id or, for uploads, an object key. */
-  after?: string
+  /** This phase is done up to here. */
+  after?: WorkspaceId
   /** The workspace after that, when a slice ended in the middle of it. */
   workspace?: WorkspacePosition
   /** After a failure: the most workspaces that the next slice takes. */

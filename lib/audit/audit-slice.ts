@@ -1,8 +1,7 @@
-import { type Candidate, candidatesOf } from './audit-candidates.ts'
 import { type AuditContext, type AuditDependencies, type AuditOptions, reportFinding } from './audit-context.ts'
-import { auditUpload } from './audit-leftovers.ts'
 import { type AuditShard, enterNextPhase } from './audit-shard.ts'
 import { auditWorkspace } from './audit-workspace.ts'
+import { type ListedWorkspace, listedWorkspaces } from './listed-workspaces.ts'
 
 export interface SliceOptions extends AuditOptions {
   /** Whether the slice is to end. Asked after each step, so each slice takes at least one. */
@@ -45,7 +44,7 @@ export function withLongerSlices({ maxWorkspaces = MANY_WORKSPACES, ...shard }: 
   return doubled < MANY_WORKSPACES ? { ...shard, maxWorkspaces: doubled } : shard
 }
 
-/** Continues a shard to its end. @yields how far it has come, after each step: an item or object compared, a candidate or a phase done */
+/** Continues a shard to its end. @yields how far it has come, after each step: an item or object compared, a workspace or a phase done */
 export async function* auditShard(
   before: AuditShard,
   options: AuditOptions,
@@ -54,10 +53,11 @@ export async function* auditShard(
 ): AsyncGenerator<AuditShard> {
   const context: AuditContext = { options, counters: { ...before.counters }, deps, signal }
   let shard = before
-  if (shard.workspace) for await (shard of goThrough(halfDone(shard.workspace), shard, context)) yield shard
+  if (shard.workspace)
+    for await (shard of goThrough({ ...shard.workspace, isAudited: false }, shard, context)) yield shard
   while (!shard.isComplete) {
-    for await (const candidate of candidatesOf(shard, { deps, signal })) {
-      for await (shard of goThrough(candidate, shard, context)) yield shard
+    for await (const listed of listedWorkspaces(shard, { deps, signal })) {
+      for await (shard of goThrough(listed, shard, context)) yield shard
     }
     shard = enterNextPhase(shard)
     yield shard
@@ -65,17 +65,16 @@ export async function* auditShard(
 }
 
 async function* goThrough(
-  { id, workspaceId, uploads = [], isAudited }: Candidate,
+  { workspaceId, isAudited }: ListedWorkspace,
   { workspace: from, ...shard }: AuditShard,
   context: AuditContext,
 ): AsyncGenerator<AuditShard> {
   const { counters } = context
-  for (const upload of uploads) await auditUpload(workspaceId, upload, context)
-  if (uploads.length === 0 && !isAudited) {
+  if (!isAudited) {
     const positions = auditWorkspace(workspaceId, from, context)
     for await (const workspace of positions) yield { ...shard, workspace, counters: { ...counters } }
   }
-  yield { ...shard, after: id, counters: { ...counters } }
+  yield { ...shard, after: workspaceId, counters: { ...counters } }
 }
 
 /** Goes past the workspace at which a shard keeps failing, and reports it. @param message why it was not audited */
@@ -87,15 +86,11 @@ export async function skipWorkspace(
   signal: AbortSignal,
 ): Promise<AuditShard> {
   const shard = { ...before, maxWorkspaces: 1 }
-  const candidates = workspace ? [halfDone(workspace)] : candidatesOf(shard, { deps, signal })
-  for await (const { id, workspaceId } of candidates) {
+  const listed = workspace ? [workspace] : listedWorkspaces(shard, { deps, signal })
+  for await (const { workspaceId } of listed) {
     const counters = { ...shard.counters }
     await reportFinding({ workspaceId, kind: 'not_audited', message }, { options, counters })
-    return { ...shard, after: id, counters }
+    return { ...shard, after: workspaceId, counters }
   }
   return enterNextPhase(shard)
-}
-
-function halfDone({ workspaceId }: Pick<Candidate, 'workspaceId'>): Candidate {
-  return { id: workspaceId, workspaceId, isAudited: false }
 }

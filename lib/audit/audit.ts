@@ -1,6 +1,5 @@
 import type { WorkspaceId } from '../ids.ts'
 import type { AuditDependencies, AuditOptions } from './audit-context.ts'
-import { auditUpload } from './audit-leftovers.ts'
 import { newShards } from './audit-shard.ts'
 import { auditShard } from './audit-slice.ts'
 import { auditWorkspace } from './audit-workspace.ts'
@@ -23,7 +22,5 @@ export async function audit(
   }
   const context = { options, counters, deps, signal }
   for await (const _ of auditWorkspace(workspaceId, undefined, context));
-  const uploads = deps.objects.listUploads(deps.objectKeys.workspacePrefix(workspaceId), signal)
-  for await (const upload of uploads) await auditUpload(workspaceId, upload, context)
   return counters
 }

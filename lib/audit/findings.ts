@@ -18,7 +18,6 @@ export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
   /** Never repaired: somebody has to look at it. */
   | { kind: 'wrong_size'; documentId: DocumentId; objectKey: string; sizeBytes: number; objectBytes: number }
   | { kind: 'wrong_sha256'; documentId: DocumentId; objectKey: string; sha256: string; objectSha256: string | null }
-  | { kind: 'old_upload'; objectKey: string; ageMs: number }
   /** An item in a form that this service does not write; a workspace that has one cannot be added up. */
   | { kind: 'unreadable_item'; message: string }
   /** The audit of the workspace kept failing, so it was skipped. */
@@ -35,7 +34,6 @@ export const FINDING_KINDS = Object.keys({
   document_without_object: 0,
   wrong_size: 0,
   wrong_sha256: 0,
-  old_upload: 0,
   unreadable_item: 0,
   not_audited: 0,
 } satisfies Record<FindingKind, number>) as FindingKind[]

@@ -80,8 +80,6 @@ function explain(finding: Finding): string {
       return `document ${finding.documentId} has ${finding.sizeBytes} bytes, its object ${finding.objectKey} has ${finding.objectBytes}`
     case 'wrong_sha256':
       return `document ${finding.documentId} has the SHA-256 ${finding.sha256}, its object ${finding.objectKey} has ${finding.objectSha256 ?? 'none'}`
-    case 'old_upload':
-      return `upload of ${finding.objectKey} was begun ${seconds(finding.ageMs)} ago and never finished`
     case 'unreadable_item':
       return finding.message
     case 'not_audited':

@@ -3,16 +3,11 @@ export interface StoredDocumentObject {
   sizeBytes: number
 }
 
-export interface UnfinishedUpload {
-  objectKey: string
-  startedAtMs: number
-}
-
 export interface ObjectMaintenance {
   /** Document objects by ascending key, read page by page. @param afterKey starts after it */
   listObjects(keyPrefix: string, signal: AbortSignal, afterKey?: string): AsyncIterable<StoredDocumentObject>
-  /** By ascending key. @param afterKey starts after it */
-  listUploads(keyPrefix: string, signal: AbortSignal, afterKey?: string): AsyncIterable<UnfinishedUpload>
+  /** The keys of unfinished uploads, ascending. */
+  listUploads(keyPrefix: string, signal: AbortSignal): AsyncIterable<{ objectKey: string }>
   /** Folders one level below the prefix, ascending, with prefix and final `/`. @param afterPrefix starts after it */
   listPrefixes(keyPrefix: string, signal: AbortSignal, afterPrefix?: string): AsyncIterable<string>
   /** @returns `sha256` in hex, if the store keeps one; undefined when there is no such object */

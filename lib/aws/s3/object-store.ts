@@ -93,8 +93,8 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     }
   }
 
-  async function* unfinishedUploads(keyPrefix: string, signal: AbortSignal, afterKey?: string) {
-    let markers: UploadMarkers | undefined = { KeyMarker: afterKey }
+  async function* unfinishedUploads(keyPrefix: string, signal: AbortSignal) {
+    let markers: UploadMarkers | undefined = {}
     while (markers) {
       const query = { Bucket: documentsBucket, Prefix: keyPrefix, ...markers }
       const command = new ListMultipartUploadsCommand(query)
@@ -103,8 +103,8 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
         command,
         options('ListMultipartUploads', signal),
       )
-      for (const { Key: objectKey, UploadId: uploadId, Initiated } of list.Uploads ?? []) {
-        if (objectKey && uploadId) yield { objectKey, uploadId, startedAtMs: Initiated?.getTime() ?? 0 }
+      for (const { Key: objectKey, UploadId: uploadId } of list.Uploads ?? []) {
+        if (objectKey && uploadId) yield { objectKey, uploadId }
       }
       markers = list.IsTruncated
         ? { KeyMarker: list.NextKeyMarker, UploadIdMarker: list.NextUploadIdMarker }
