@@ -64,7 +64,7 @@ describe('roles', () => {
             Condition?.StringEquals?.['aws:ResourceAccount'],
           ]),
       )
-    expect(accountsOf(dev).length).toBeGreaterThan(15)
+    expect(accountsOf(dev).length).toBeGreaterThan(14)
     for (const [, account] of accountsOf(dev)) expect(account).toEqual(OWN_ACCOUNT)
     for (const [which, account] of accountsOf(existing, [...allRoles, 'SandboxWriterRole'])) {
       expect(account).toEqual(which === 'sandboxes' ? EXISTING.sandboxAccountId : OWN_ACCOUNT)
