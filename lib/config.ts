@@ -10,7 +10,7 @@ const LEASE_MS = 120_000
 const READS_PER_SECOND_OF_SHARD = 500
 const ORIGIN = /^https?:\/\/([a-z0-9-]+\.)*[a-z0-9-]+(:\d{1,5})?$/
 
-/** What one variable may be: the type of its default is the type of its value, and without a default it is required. */
+/** A variable: the type of its default is the type of its value, and without a default it is required. */
 export type Variable = { default?: string } | { default: boolean } | { default: number; min: number; max: number }
 
 /**
@@ -61,7 +61,7 @@ export interface Config extends Omit<Values, 'corsAllowedOrigins'> {
   corsAllowedOrigins: readonly string[]
 }
 
-/** Of a key, whatever its limit. */
+/** The most that the limit of a key may be. */
 export const MOST_REQUESTS_PER_MINUTE = VARIABLES.rateLimitPerMinute.max
 
 /** All requests of ten seconds may come at once. */

@@ -1,4 +1,4 @@
-/** What a caller may ask for, in seconds: an hour to ninety days, as the first vendor has it. */
+/** The bounds of an expiry that a caller asks for, in seconds: an hour to ninety days, as the first vendor has it. */
 export const LEAST_EXPIRY_SECONDS = 3600
 export const MOST_EXPIRY_SECONDS = 7_776_000
 
@@ -25,7 +25,7 @@ export interface ReasonRow {
   retryAfterSeconds?: number
   /** A faster twin may have caused it, or may have a better answer. */
   twin?: true
-  /** What was copied is another file than is meant, or became one: who waits may yet get the one that is meant. */
+  /** The file that was copied is not the one that is meant, or no longer: a request that waits may yet get the right one. */
   otherFile?: true
   /** With more time there would have been no refusal. */
   needsTime?: true
@@ -190,7 +190,7 @@ interface ServiceErrorOptions {
   cause?: unknown
 }
 
-/** What callers are answered with: a reason from the closed set, what the caller learns, and the hidden cause. */
+/** An error that callers are answered with: a reason from the closed set, what they learn, and the hidden cause. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly reason: Reason

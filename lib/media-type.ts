@@ -3,7 +3,7 @@ export const UNKNOWN_TYPE = 'application/octet-stream'
 /** RFC 9110 §8.3.1, with the names of RFC 6838 §4.2: a range such as text/* has none. */
 const MEDIA_TYPE =
   /^[a-z\d][\w!#$&^.+-]*\/[a-z\d][\w!#$&^.+-]*( *;( *[\w!#$%&'*+.^`|~-]+=([\w!#$%&'*+.^`|~:-]+|"[ !#-[\]-~]*"))?)*$/i
-/** What mounts and sync tools store, without bytes, for anything but a regular file. */
+/** Types that mounts and sync tools store, without bytes, for anything but a regular file. */
 const DIRECTORY_OR_LINK = /^(application\/(x-)?directory|httpd\/unix-directory|inode\/(?!x-empty$).+)$/
 /** Defaults of S3, of its clients and of HTML forms; and what `file` calls an empty file. */
 const DEFAULTS =

@@ -24,7 +24,7 @@ export interface ObjectKeys {
   documentObject(ids: { workspaceId: WorkspaceId; documentId: DocumentId; attemptId: AttemptId }): string
   /** The prefix of all keys of a workspace's documents. */
   workspacePrefix(workspaceId: WorkspaceId): string
-  /** What the workspace prefixes have in common. */
+  /** The beginning that all workspace prefixes share. */
   readonly workspacesPrefix: string
   /** @returns undefined when it is no workspace's prefix */
   workspaceIdOf(workspacePrefix: string): WorkspaceId | undefined
@@ -75,7 +75,7 @@ export function compareBytes(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
 
-/** What is a workspace's by a template: the prefix to list, and which keys there, as a container may come before it. */
+/** A workspace's own keys by a template: the prefix to list, and which keys there, as a container may come before it. */
 export function keysOfWorkspace(template: string, workspaceId: WorkspaceId) {
   const [upToOwn = ''] = /^.*\{workspace_id\}[^{]*/.exec(template) ?? []
   const own = upToOwn.replace('{workspace_id}', workspaceId)
@@ -104,7 +104,7 @@ const patternOf = (template: string) =>
   template.replace(/[.*()]/g, '\\$&').replace(PLACEHOLDER, '(?<$1>[A-Za-z0-9_-]+)')
 
 /**
- * What would let one workspace's keys reach another's, or one attempt overwrite another. Each id is a whole path
+ * Faults that would let one workspace's keys reach another's, or one attempt overwrite another. Each id is a whole path
  * segment in a place of its own, so no two sets of ids ever give the same key.
  * @param sameBucket sandboxes and documents share a bucket, so their prefixes must not overlap
  * @returns a sentence for each problem

@@ -4,7 +4,7 @@ import type { Log, LogFields } from './logging.ts'
 /** The timed steps of a promotion, by their names in log and metrics. `wait`: the pauses that its caller asked for. */
 export type TimedStep = 'authenticate' | 'look_up' | 'wait' | 'begin' | 'copy' | 'take' | 'record' | 'unmark' | 'undo'
 
-/** What is known about one request, for its log line and its metrics. */
+/** Facts about one request, for its log line and its metrics. */
 export interface Telemetry {
   readonly facts: LogFields
   /** Milliseconds; a repeated step's times are added up. */
@@ -15,7 +15,7 @@ export interface Telemetry {
   time<Result>(step: TimedStep, work: () => Promise<Result>): Promise<Result>
 }
 
-/** What every step of a request has at hand. */
+/** At hand in every step of a request. */
 export interface RequestScope {
   deadline: Deadline
   log: Log

@@ -6,7 +6,7 @@ import { createLog } from '../../lib/logging.ts'
 import { createMetrics } from '../../lib/metrics.ts'
 import { createObjectKeys } from '../../lib/object-keys.ts'
 
-/** What every function has. The clients name it in their user agent. */
+/** For every function. The clients name it in their user agent. */
 export function wire(functionName: string) {
   const config = readConfig(process.env)
   const clients = {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { buildFunctions } from './build.ts'
 
-/** What bundles are made of; the lock file stands for the packages. */
+/** The sources of the bundles; the lock file stands for the packages. */
 const SOURCES = ['{functions,lib}/**/*.ts', 'infra/bundle/*.ts', 'package.json', 'package-lock.json', 'tsconfig.json']
 
 /** For local runs and tests: builds the bundles in outDir unless they were built from this very source. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Plugin } from 'esbuild'
 
 /**
- * What keeps a cold start from reading code that it never runs (docs/decisions/0013-lean-bundle.md; each was measured by
+ * Keeps a cold start from reading code that it never runs (docs/decisions/0013-lean-bundle.md; each was measured by
  * `npm run bench -- first-request`). None of these changes what the code does in a Lambda.
  */
 export const LEAN_SDK: Plugin[] = [rewriteModules(), requireBuiltins()]

@@ -8,7 +8,7 @@ const COLUMNS = 24
 const ROW_HEIGHT = 6
 const HOUR_SECONDS = 3600
 
-/** Of those that CloudWatch knows. */
+/** One of CloudWatch's. */
 type Stat = 'Sum' | 'Maximum' | 'Average' | 'SampleCount' | 'p50' | 'p99'
 
 interface Options {
@@ -20,7 +20,7 @@ interface Options {
 type Line = [...string[], Options] | [{ id: string; expression: string }]
 
 interface Chart {
-  /** Of 24 columns; 8 by default. */
+  /** In columns, of which there are 24; 8 by default. */
   width?: number
   stacked?: true
   period?: typeof HOUR_SECONDS

@@ -53,7 +53,7 @@ const FAILURES: Readonly<Record<string, [sign: RegExp, explanation: string]>> = 
   no_region: [/^Region is missing/, 'No AWS region is set: use --region or AWS_REGION.'],
 }
 
-/** What to do about an error of AWS, or of the network; for any other error, its own message. */
+/** Says what to do about an error of AWS, or of the network; for any other error, its own message. */
 export function explainAwsFailure(thrown: unknown): { reason: string; message: string } {
   const error = rootOf(thrown)
   for (const text of [error.name, error.code, error.$metadata?.httpStatusCode, error.message]) {

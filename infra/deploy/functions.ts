@@ -11,11 +11,11 @@ const read = (file: string) => readFileSync(join(RESOURCES, file), 'utf8')
 export interface FunctionEntry {
   name: string
   description: string
-  /** Of its operations (lib/http/operations.ts), as in `GET /v1/files`; empty for functions that no request invokes. */
+  /** The routes of its operations (lib/http/operations.ts), such as `GET /v1/files`; empty for functions that no request invokes. */
   routes: string[]
-  /** What else the framework is told about a function without routes. */
+  /** Further properties, for the framework, of a function without routes. */
   function?: Pick<WrittenFunction, 'timeout' | 'events'>
-  /** What its role may do in addition to what all roles may. */
+  /** Statements of its role, in addition to those of all roles. */
   statements: object[]
 }
 
@@ -41,7 +41,7 @@ export const logicalIdOf = (name: string) => keyOf(`-${name}`)
 const BEHIND_GATEWAY = { memorySize: 1024, timeout: 28 }
 const BY_ITSELF = { versionFunction: false }
 
-/** What serverless.yml says of a function. */
+/** A function as in serverless.yml. */
 export interface WrittenFunction {
   name: string
   /** Its module without the extension, and its export. */

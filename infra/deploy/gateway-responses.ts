@@ -2,7 +2,7 @@ import { DOCUMENTED_MESSAGES, REASONS, type ReasonRow } from '../../lib/errors.t
 import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
 import { HEADERS_OF_PROMOTION, OPERATIONS } from '../../lib/http/operations.ts'
 
-// What the gateway says by itself, in the template that is deployed and in the local gateway alike.
+// The answers of the gateway itself, in the template that is deployed and in the local gateway alike.
 
 /** For those who look for one that is not there. */
 const ROUTES = Object.values(OPERATIONS)

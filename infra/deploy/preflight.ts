@@ -112,7 +112,7 @@ async function problemsInBuckets({ stackName, settings }: Deployment): Promise<s
   for (const { logicalId, physicalId: Bucket } of await resourcesOf(stackName)) {
     const name = KEYS[logicalId]
     if (name === undefined) continue
-    // What begins like a sandbox's key expires there, even when the stack has given the bucket up.
+    // Keys that begin like a sandbox's expire there, even when the stack has given the bucket up.
     if (logicalId === 'SandboxBucket' && Bucket === documentsBucket && second.startsWith(first))
       problems.push(
         `documentsBucket is "${Bucket}", the created sandbox bucket, where documents would expire after sandboxDays: let sandboxKeyTemplate and documentKeyTemplate begin with different fixed segments, or name another bucket`,

@@ -40,13 +40,13 @@ function problemsInSetting(name: string, value: string, setting: Setting): strin
 
 function isAllowed(value: string, { kind, min, max, default: byDefault, variable }: Setting): boolean {
   if (kind !== undefined) return PATTERNS[kind]?.test(value) ?? false
-  // What the functions would refuse at start is reported in their words.
+  // Problems that the functions would have at start are reported in their words.
   if (variable !== undefined) return true
   if (min === undefined || max === undefined) return typeof byDefault !== 'boolean' || /^(true|false)$/.test(value)
   return /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max
 }
 
-/** What the functions would refuse at start, in terms of the parameters. */
+/** The settings that the functions would refuse at start, in terms of the parameters. */
 function problemsInEnvironment(settings: Settings): string[] {
   const names = new Map(Object.entries(SETTINGS).map(([name, { variable }]) => [variable, name]))
   const inParameters = (problem: string) =>

@@ -17,7 +17,7 @@ export interface Route {
 }
 
 export type FunctionDefinition = ReturnType<typeof toDefinition>
-/** What serverless.yml says of the stage `local`: the one source of names, tables and gateway answers. */
+/** The stage `local` of serverless.yml: the one source of names, tables and gateway answers. */
 export type ServiceDefinition = ReturnType<typeof readServiceDefinition>
 
 const STAGE = 'local'

@@ -37,7 +37,7 @@ function ofFunctions(name: string): Partial<Setting> {
   return name in VARIABLES ? { ...VARIABLES[name as keyof typeof VARIABLES], variable: variableOf(name) } : {}
 }
 
-/** What a setting may be, in Markdown. */
+/** The values that a setting may have, in Markdown. */
 export function allowedWords({ allowed, min, max, default: byDefault }: Setting): string {
   if (allowed !== undefined) return allowed
   return typeof byDefault === 'boolean' ? '`true`, `false`' : `${min} to ${max}`

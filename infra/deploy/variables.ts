@@ -5,7 +5,7 @@ import { readOwnSettings, SETTINGS, type Setting, STAGES } from './settings.ts'
 export { dashboard } from './dashboard.ts'
 export { functionResources, functions } from './functions.ts'
 
-/** What the framework hands to a function of ${file(…)}. */
+/** The framework hands this to a function of ${file(…)}. */
 export interface Framework {
   options: { stage?: string; region?: string; param?: string | string[]; 'aws-profile'?: string }
   resolveVariable(name: string): Promise<unknown>

@@ -36,7 +36,7 @@ export function refuseForeign(server: Server, access: Access = {}): void {
   })
 }
 
-/** Of a Host header, without its port. */
+/** The name in a Host header, without its port. */
 export const hostNameIn = (host: string) => host.toLowerCase().replace(/:\d+$/, '')
 
 /** Whether a program on this machine asks, or a container whose network hands its requests on from here. */
@@ -53,7 +53,7 @@ export async function listen(server: Server, port: number, { host }: Access = {}
 export const arriving = (incoming: IncomingMessage): AsyncIterable<Buffer> =>
   incoming.iterator({ destroyOnReturn: false })
 
-/** What should be short, in memory. @throws when it breaks off */
+/** Reads a short body into memory. @throws when it breaks off */
 export async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | 'too_large'> {
   const chunks: Buffer[] = []
   let leftBytes = maxBytes

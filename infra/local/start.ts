@@ -96,7 +96,7 @@ Promote a file of the demonstration (${file?.path}):
     ${demo.base_url}/containers/${demo.container_id}/files/${file?.file_id}/promote`
 }
 
-/** Who else reaches it, in a line. */
+/** A line about who else reaches it. */
 function access({ base_url_in_containers: url, s3_endpoint_in_containers: s3 }: DemoFileContent): string {
   if (url === undefined) return ''
   return `\nContainers reach it at ${url}, S3 at ${s3}: so does every machine in this network, and S3 lets each of them read and change all files.`

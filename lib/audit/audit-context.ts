@@ -29,7 +29,7 @@ export interface AuditOptions {
   onNotAddedUp?(workspace: { workspaceId: WorkspaceId; reason: NotAddedUpReason }): void
 }
 
-/** What each part of an audit works with; all of them count in its counters. */
+/** Shared by the parts of an audit; all of them count in its counters. */
 export interface AuditContext {
   options: AuditOptions
   counters: AuditCounters

@@ -32,7 +32,7 @@ export async function auditMarkers(orphans: readonly AttemptId[], audit: Workspa
 
 const LEFTOVERS = { pending: 'promotion', stray: 'undo', deleting: 'deletion' } as const
 
-/** What the resolver should have gone on with. */
+/** Reports an item that the resolver should have gone on with. */
 export async function auditDueItem(listed: StoredItem, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
   if (listed.state === 'ready' || listed.state === 'gone') return

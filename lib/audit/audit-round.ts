@@ -4,7 +4,7 @@ import { type AuditShard, newShards, sumOf } from './audit-shard.ts'
 import { auditSlice, type SliceOptions, skipWorkspace } from './audit-slice.ts'
 import { type AuditCounters, FINDING_KINDS, type Finding, type FindingKind } from './findings.ts'
 
-/** What the state machine asks for (infra/resources/audit-definition.yml). */
+/** A task of the state machine (infra/resources/audit-definition.yml). */
 export type AuditTask = BeginTask | SliceTask | { task: 'end'; round: AuditRound }
 
 interface BeginTask {

@@ -6,16 +6,16 @@ import type { NotAddedUpReason } from './findings.ts'
 import type { StoredItem } from './ports/document-maintenance.ts'
 
 /**
- * What a workspace's items of Documents come to, as far as they were read: plain JSON, which goes from slice to slice. Items may be
+ * The sum of a workspace's items of Documents, as far as they were read: plain JSON, which goes from slice to slice. Items may be
  * read for hours while the workspace changes: each tells whether the ledger counted it at the cut.
  */
 export interface UsageSum {
   /** One read of the ledger, before any item. */
   cut: LedgerCut
   cutAtMs: number
-  /** What the ledger counted at the cut: its own takings, and the items that say so. */
+  /** Counted by the ledger at the cut: its own takings, and the items that say so. */
   atCut: Counts
-  /** What it has counted since, less what was given back since. */
+  /** Counted since, less what was given back since. */
   since: Counts
   /** The latest version of the ledger that an item mentions. */
   newestVersion: number

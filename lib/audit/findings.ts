@@ -2,7 +2,7 @@ import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
 
 export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
   | { kind: 'drift'; usedBytes: number; expectedBytes: number; documents: number; expectedDocuments: number }
-  /** Of an item or of a marker in the ledger, that nobody has gone on with. A deletion may have both. */
+  /** An item, or a marker in the ledger, that nobody has gone on with. A deletion may have both. */
   | {
       kind: 'old_leftover'
       attemptId: AttemptId

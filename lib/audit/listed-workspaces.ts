@@ -4,7 +4,7 @@ import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import type { AuditContext } from './audit-context.ts'
 import type { AuditShard } from './audit-shard.ts'
 
-/** What a shard comes to next. */
+/** A workspace that a shard comes to. */
 export interface ListedWorkspace {
   workspaceId: WorkspaceId
   /** Whether an earlier phase has audited it. */

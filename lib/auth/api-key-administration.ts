@@ -23,7 +23,7 @@ export interface ApiKeyChange {
   replacedBy?: string
 }
 
-/** What platform teams do with keys. Authentication sees each change at the next request. */
+/** For platform teams, who manage keys. Authentication sees each change at the next request. */
 export interface ApiKeyAdministration {
   /** Idempotent; never changes an existing key. */
   add(key: ApiKeyRecord, signal: AbortSignal): Promise<void>

@@ -1,12 +1,12 @@
 import type { WorkspaceId } from '../ids.ts'
 
-/** What a standard key may be allowed; a management key may do everything. docs/security.md lists the risk of each. */
+/** The rights that a standard key may have; a management key may do everything. docs/security.md lists the risk of each. */
 export const PERMISSIONS = ['files:promote', 'files:read', 'files:delete', 'containers:read'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
 export type KeyKind = 'standard' | 'management'
 
-/** Who sends a request. Everything the service knows about them comes from their API key's record. */
+/** The sender of a request. All that the service knows about them comes from their API key's record. */
 export interface Caller {
   keyId: string
   workspaceId: WorkspaceId

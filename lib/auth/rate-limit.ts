@@ -91,7 +91,7 @@ export function countInProcess(now: () => number) {
       if (tats.size >= MOST_KEYS) tats.clear()
       tats.set(keyId, Math.max(nowMs, tats.get(keyId) ?? 0) + count * interval)
       const decision = await store.take(keyId, signal, count)
-      // What the store refuses counts nowhere.
+      // A request that the store refuses counts nowhere.
       const ownTatMs = (tats.get(keyId) ?? 0) - (decision.isAllowed ? 0 : count * interval)
       tats.set(keyId, Math.max(ownTatMs, nowMs + decision.resetMs))
       return decision

@@ -8,7 +8,7 @@ const COMPRESSED: Record<string, string> = {
   'application/x-xz': 'xz txz',
   'application/zstd': 'zst',
 }
-/** What the table of types lacks. */
+/** Types that the table lacks. */
 const NAMED: Record<string, string> = { 'application/jsonl': 'jsonl', 'application/x-ndjson': 'ndjson' }
 /**
  * Extensions that mean text wherever code runs or research is done, but other formats in tables of types (ours,
@@ -18,9 +18,9 @@ const MEANS_TEXT = `ac adp arc as asc asn ass b bat bed cil cl clp cmp com cu cw
   geo gml gmx gpt ice ink inp ins itp jam key ks m ma mag me mif mm mmd mo mod moo mpl mrc ms msf msg mts nc nim nml nsh
   orc org p8 pat pdb pgp pic plb pls pml pot prc pre prf psf pt pub pwn qs raw rd rep res rl rs sam sc scd sci scm sco
   sdc seed sig slt sls smi smk sml snap spc src sru st str sub svd sw t tap td tpl ts tsp tst vb vcf vhd ws xm`
-/** Of those, text/plain itself and code, but not the formats that the same extensions have, too. */
+/** Those that are text/plain itself or code, but not the formats that the same extensions have, too. */
 const TEXT = /^text\/(?!troff|vnd\.|(x-)?vcard)/i
-/** What those tables and Windows's say of extensions that hardly ever mean it. */
+/** Types in those tables, and in Windows's, that the extension hardly ever means. */
 const GUESS =
   /^([ct]sv application\/vnd\.ms-excel|obj application\/x-tgif|orc audio\/csound|pt application\/vnd\.snesdev.+)$/
 /** A type found in the content that stands for many formats, and another that may be one of them. */
@@ -48,7 +48,7 @@ export async function resolveMimeType(
   const { default: mime } = await import('mime')
   const named = typeIn(NAMED, extension) ?? knownType(mime.getType(extension) ?? undefined)
   if (named && isSure(named)) return named
-  // What is encoded shows its encoding only.
+  // Encoded bytes show their encoding only.
   const found = contentEncoding ? undefined : await typeOfContent()
   if (found === undefined) return stored ?? (mayBeText ? 'text/plain' : UNKNOWN_TYPE)
   const other = stored ?? named ?? found

@@ -2,7 +2,7 @@ import { UNKNOWN_TYPE } from '../media-type.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const NOT_IN_TEXT = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f]/
-/** What text begins with, and its type. All other marks of formats are chance where nothing but text follows. */
+/** The beginnings of texts, and their types. All other marks of formats are chance where nothing but text follows. */
 const TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^%PDF-/, 'application/pdf'],
   [/^%!PS/, 'application/postscript'],
@@ -43,7 +43,7 @@ export async function typeOfContent(start: Uint8Array): Promise<string | undefin
   return found && FITS.get(found)?.(Buffer.from(start)) !== false ? found : UNKNOWN_TYPE
 }
 
-/** What can only be read as Latin-1 may be text, but in a charset that nothing tells. */
+/** Bytes that are only readable as Latin-1 may be text, but in a charset that nothing tells. */
 function decode(start: Uint8Array): { text: string; type: string } {
   const mark = Buffer.from(start.subarray(0, 2)).toString('hex')
   const charset = { fffe: 'utf-16le', feff: 'utf-16be' }[mark] ?? 'utf-8'

@@ -75,7 +75,7 @@ export function fileDeletedResponse(id: DocumentId, { shape, label }: AnswerShap
     : { _shape: label, id, type: 'file_deleted' }
 }
 
-/** What the bytes are. Sent with promotions, documents, their downloads and container files. */
+/** Describe the bytes. Sent with promotions, documents, their downloads and container files. */
 export function contentHeaders(of: { sha256?: string | undefined; contentEncoding?: string | undefined }) {
   return {
     ...(of.sha256 !== undefined && { 'file-sha256': of.sha256 }),

@@ -7,7 +7,7 @@ export function readFilesToPromote({ prefix, paths, after }: Body): Pick<Promoti
   if (after !== undefined && typeof after !== 'string') refuseBody('after must be the next of an answer.')
   if ((prefix === undefined) === (paths === undefined)) refuseBody('It must have either prefix or paths.')
   if (paths !== undefined) return { files: { paths: readPaths(paths) }, after }
-  // What is before a slash at its end is the path of a folder.
+  // Before a slash at its end is the path of a folder.
   const problem = prefix === '' ? undefined : problemIn(typeof prefix === 'string' ? prefix.replace(/\/$/, '') : prefix)
   if (problem === undefined) return { files: { prefix: prefix as string }, after }
   return refuseBody(`prefix ${problem}.`)

@@ -11,7 +11,7 @@ import { retrieveContainerFileOperation } from './operations/retrieve-container-
 import { retrieveDocumentOperation } from './operations/retrieve-document.ts'
 import { type RetrieveKeyDependencies, retrieveKeyOperation } from './operations/retrieve-key.ts'
 
-/** What each function serves. That of promotions is in promotion-handler.ts. */
+/** The handler of each function. That of promotions is in promotion-handler.ts. */
 export function createReadDocumentsHandler(
   deps: ApiDependencies & ListDocumentsDependencies & DownloadDocumentDependencies & RetrieveKeyDependencies,
 ) {

@@ -5,10 +5,10 @@ interface OperationEntry {
   route: string
   /** In functions/: what serves it. */
   function: string
-  /** What a standard key needs for it; omitted: every key may. */
+  /** The permission that a standard key needs for it; omitted: every key may. */
   permission?: Permission
   query?: readonly string[]
-  /** Of HEADERS_OF_PROMOTION: the others are refused. */
+  /** Those of HEADERS_OF_PROMOTION that it takes: the others are refused. */
   headers?: readonly string[]
   /** Members of the body. */
   body?: readonly string[]

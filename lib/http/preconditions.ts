@@ -26,7 +26,7 @@ function readEntityTags(event: RequestHeaders): string[] | undefined {
   const value = onlyValue(event, 'If-Match')
   if (value === undefined || value === '*') return undefined
   const tags: string[] = []
-  // What is left has to be the tags' places in a list.
+  // The rest has to be the tags' places in a list.
   const list = value.replace(ENTITY_TAG, (tag) => {
     tags.push(quotedEtag(tag))
     return 'x'

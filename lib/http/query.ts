@@ -28,7 +28,7 @@ export function queryChoice<Choice extends string>(
   return choice ?? refuseValue(name, `Allowed: ${choices.join(', ')}.`)
 }
 
-/** Of the parameters that have a value. */
+/** The names of the parameters that have a value. */
 export function queryNames(event: Query): string[] {
   const all = Object.keys(event.multiValueQueryStringParameters ?? event.queryStringParameters ?? {})
   return all.filter((name) => queryValues(event, name).length > 0)

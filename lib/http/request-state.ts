@@ -16,7 +16,7 @@ export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'b
   countMore(most: number): Promise<number>
 }
 
-/** What middlewares and handler share about one request. */
+/** Shared by middlewares and handler, about one request. */
 export interface RequestState extends RequestScope {
   requestId: string
   startedAtMs: number

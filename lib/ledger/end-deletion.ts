@@ -20,7 +20,7 @@ export async function endDeletion(
     const usage = releaseId && (await deps.ledger.giveBack({ workspaceId, attemptId, releaseId }, signal))
     return { releaseId, usage }
   }
-  // Whoever goes on cannot know whether the object was deleted: everybody deletes it.
+  // Nobody who goes on can know whether the object was deleted, so everybody deletes it.
   const [released, discarded] = await Promise.allSettled([release(), deps.objects.discard(document.objectKey, signal)])
   if (released.status === 'rejected') throw released.reason
   if (discarded.status === 'rejected') throw discarded.reason

@@ -35,7 +35,7 @@ const MOST_WAITING = 5000
 /** After so many failures, a workspace is left to a later run. */
 const MOST_FAILURES = 20
 
-/** What is due in a workspace, and how much of it is worked on just now. */
+/** The items due in a workspace, and how many are worked on just now. */
 interface Due {
   waiting: DueEntry[]
   atOnce: number

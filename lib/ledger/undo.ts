@@ -53,7 +53,7 @@ export async function endStray(
     await ledger.giveBack(stray, signal)
   }
   if (isRecorded || !isKept) {
-    // What has become of the attempt is known: a stray that stays is ended once more.
+    // The attempt has come to its end: a stray that stays is ended once more, which does no harm.
     await documents
       .removeStray(stray, signal)
       .catch((error) => log.warn('stray not removed, left to the resolver', { error }))

@@ -1,7 +1,7 @@
 import type { WorkspaceId } from '../ids.ts'
 
 /**
- * What a process remembers of workspaces whose ledgers were lately crowded, so that it refuses at once what would be
+ * A process's memory of workspaces whose ledgers were lately crowded, so that it refuses at once what would be
  * refused later anyway. After "Handling Overload" (Site Reliability Engineering, O'Reilly 2016, chapter 21): each
  * process lets through up to twice as many as it has seen accepted, however many processes there are.
  */

@@ -17,9 +17,9 @@ import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget 
 import { requireRoom } from './room.ts'
 import { requireAdmission, takeBytes } from './take-bytes.ts'
 
-/** What an attempt has done, for its undo. */
+/** The steps that an attempt has done, for its undo. */
 interface Progress {
-  /** Of its object. */
+  /** The version of its object. */
   versionId?: string | undefined
   /** It may have bytes. */
   mayHaveTaken?: true
@@ -173,7 +173,7 @@ async function take(
   return { document, expiry, ledger: taken }
 }
 
-/** What cannot be undone is logged and not tried again: its items lead the resolver to it. */
+/** An undo that fails is logged and not tried again: its items lead the resolver to it. */
 async function undoOrLeave(
   attempt: Attempt,
   { versionId, mayHaveTaken, arrivesByMs }: Progress,

@@ -1,7 +1,7 @@
 import type { Deadline } from '../deadline.ts'
 import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 
-/** What a caller says of the file that it means. Nothing but that file is promoted. */
+/** A caller's description of the file that it means. Nothing but that file is promoted. */
 export interface Preconditions {
   /** The ETags that it may have, with their quotes. */
   etags?: readonly string[] | undefined

@@ -38,7 +38,7 @@ export interface PromotionOfManyDependencies extends PromotionDependencies {
 export const MOST_FILES = 500
 /** Files between two counts of the rate limit: as many as one BatchGetItem reads. */
 const CHUNK = 100
-/** Of the takings that a ledger holds (lib/aws/dynamodb/ledger.ts), for milliseconds each: other promotions need places, too. */
+/** Each holds one of a ledger's takings (lib/aws/dynamodb/ledger.ts) for milliseconds: other promotions need places, too. */
 const concurrency = 10
 /** For as long, lookups of a chunk begin; the rest is left to the next one, so that slow ones leave time to promote. */
 const LOOK_UP_FOR_MS = 5000
@@ -62,7 +62,7 @@ export async function promoteContainerFiles(
   const room = createRoom(request.caller.workspaceId, request, deps)
   const outcomes: (FileOutcome | undefined)[] = []
   for (let counted = 1; outcomes.length < found.length && !outcomes.includes(undefined); ) {
-    // What is counted now would be counted again by the next request.
+    // Files that are counted now would be counted again by the next request.
     if (outcomes.length > 0 && request.deadline.leftMs() < LEAST_WORK_MS) break
     const wanted = Math.min(outcomes.length + CHUNK, found.length)
     if (wanted > counted && counted - outcomes.length < 2) counted += await request.countMore(wanted - counted)
@@ -91,7 +91,7 @@ async function findFiles(
 ): Promise<{ found: FoundFile[]; next: string | undefined }> {
   const container = { workspaceId, containerId }
   const located = (path: FilePath) => ({ location: { ...container, path } })
-  // What is too long with this container refuses the request, before anything is kept.
+  // A path that is too long with this container refuses the request, before anything is kept.
   for (const path of 'paths' in files ? files.paths : [files.prefix as FilePath]) {
     deps.objectKeys.sandboxFile({ ...container, path })
   }

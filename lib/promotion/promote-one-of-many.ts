@@ -11,7 +11,7 @@ import { requirePromotable } from './promote-container-file.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies } from './promotion.ts'
 import { requireRoom } from './room.ts'
 
-/** What a request comes to for one of its files: a document, or why it was refused. */
+/** The outcome for one of a request's files: a document, or why it was refused. */
 export interface FileOutcome extends Partial<Promotion> {
   path: FilePath
   outcome: 'promoted' | 'kept' | 'refused'
@@ -27,7 +27,7 @@ export interface FoundFile {
   file?: Promise<ContainerFile>
 }
 
-/** What was made of files, as of just now: an id without an item has none, one that is not there was not looked for. */
+/** Documents made of the files, as of just now. undefined: there is none; missing: nobody has looked for it. */
 export type EarlierDocuments = ReadonlyMap<DocumentId, DocumentItem | undefined>
 
 /** A file that begins later than this before the deadline would hardly be done. */
@@ -57,7 +57,7 @@ export async function promoteOneOfMany(
     if (kept) return { path, outcome: 'kept', ...kept }
     if (!hasTime()) return undefined
     const isNew = documentId && earlier.has(documentId) && earlier.get(documentId) === undefined
-    // Of a run that finds the quota full, the others need no lookup.
+    // When a run finds the quota full, its other files need no lookup.
     if (isNew && seen.sizeBytes <= deps.maxFileBytes)
       await requireRoom({ ...location, documentId }, seen.sizeBytes, request, deps)
     const file = await (lookUp ?? findContainerFile(location, deps, signal))

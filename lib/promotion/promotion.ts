@@ -11,7 +11,7 @@ import type { Admission } from './admission.ts'
 import type { ObjectStore } from './ports/object-store.ts'
 import type { Preconditions } from './preconditions.ts'
 
-/** What a request knows of the room in its workspace. One for all files of a request. */
+/** A request's knowledge of the room in its workspace. One for all files of a request. */
 export interface Room {
   /** Reads the ledger once; later it is the one last seen. @returns undefined: there is none yet */
   ledger(): Promise<WorkspaceLedger | undefined>
@@ -53,7 +53,7 @@ export interface PromotionDependencies extends LedgerDependencies {
   defaultQuotaBytes: number
 }
 
-/** What a request is to promote, and the document that it is to make. */
+/** The file that a request is to promote, and the document that it is to make. */
 export interface PromotionTarget {
   workspaceId: WorkspaceId
   documentId: DocumentId
@@ -62,13 +62,13 @@ export interface PromotionTarget {
   path: FilePath
 }
 
-/** What a request comes to. */
+/** The outcome of a request that has succeeded. */
 export interface Promotion {
   document: WorkspaceDocument
   /** Whether an earlier request with the same idempotency key made the document. */
   isReplayed: boolean
   /** undefined when it was not read. */
   usage?: StorageUsage | undefined
-  /** Of a document that will expire: after how long, and who has said so. */
+  /** For a document that will expire: after how long, and who has said so. */
   expiry?: Expiry | undefined
 }

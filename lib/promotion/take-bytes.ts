@@ -26,7 +26,7 @@ export async function takeBytes(
 ): Promise<WorkspaceLedger | ServiceError> {
   const { workspaceId, sizeBytes } = taking
   const patienceMs = await patience(room)
-  // What has been copied is tried at least once.
+  // After a copy, the ledger is tried at least once.
   const retryForMs = deps.admission.decide(workspaceId) === 'retry' ? patienceMs : 0
   const take = (forMs: number) => telemetry.time('take', () => deps.ledger.take(taking, deadline.signal, forMs))
   let taken = await take(retryForMs)

@@ -28,10 +28,10 @@ export async function deleteWorkspace(
   const keys = await listKeys()
   const items = await Array.fromAsync(stores.documents.list(workspaceId, signal))
   const documents = items.filter(isDocument)
-  // Whoever may not list versions is told so before anything is gone.
+  // A user who may not list versions is told so before anything is gone.
   const stored = erase ? await sweepBuckets(false, workspaceId, stores, session) : undefined
   const isEmpty = keys.length + documents.length === 0
-  // Of a workspace that was erased before, tombstones are left.
+  // A workspace that was erased before still has tombstones.
   const isKnown = !isEmpty || (stored !== undefined && items.length + stored.all > 0)
   if (!isKnown && (await stores.ledger.read(workspaceId, signal)) === undefined) {
     const text = `There is no workspace ${workspaceId} (any more).`

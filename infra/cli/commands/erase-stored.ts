@@ -22,7 +22,7 @@ import { counted, exactBytes, time } from '../terminal/output.ts'
 const AT_ONCE = { concurrency: 24 }
 const PATIENT = { ...CLOSING, requestTimeoutMs: 30_000 }
 
-/** What the buckets have of a workspace. @param deletes it, and reports on each bucket */
+/** Finds all that the buckets have of a workspace. @param deletes it, and reports on each bucket */
 export async function sweepBuckets(deletes: boolean, workspaceId: WorkspaceId, stores: Stores, session: Session) {
   const { documentsBucket, sandboxBucket, keyTemplates } = stores.config
   const { output, signal } = session
@@ -96,7 +96,7 @@ export async function eraseStored(
   const { workspaceId, keys, documents } = deleted
   const { refusals } = await sweepBuckets(true, workspaceId, stores, session)
   const left = await sweepBuckets(false, workspaceId, stores, session)
-  // What arrives until then, the resolver would only make a former version in a versioned bucket.
+  // The resolver would make a late object only a former version, in a versioned bucket.
   const arriveByMs = Math.max(0, ...items.map((item) => (item.state === 'stray' ? item.dueAtMs : 0)))
   // A promotion makes it anew if its key was read before it was deleted.
   const isBack = (await stores.ledger.read(workspaceId, session.signal)) !== undefined

@@ -42,7 +42,7 @@ export async function getDocument(
   }
   const content = await open(document, stores, signal)
   const counting = countBytes(document, output.progress)
-  // Whoever closes the pipe has read enough.
+  // A reader that closes the pipe has read enough.
   const unlessEnough = (error: NodeJS.ErrnoException) => (error.code === 'EPIPE' ? undefined : Promise.reject(error))
   if (file === '-') return pipeline(content, counting, terminal.stdout, { signal, end: false }).catch(unlessEnough)
 

@@ -46,7 +46,7 @@ export async function putFiles(session: Session, container: Container, names: st
   output.note(`\nPromote ${first.path}:\n\n  ${line}`)
 }
 
-/** What has been appended since the file was found is left out. @throws before its end if it has become shorter */
+/** Bytes appended since the file was found are left out. @throws before its end if it has become shorter */
 async function* contentOf({ file, sizeBytes }: LocalFile): AsyncGenerator<Uint8Array> {
   let read = 0
   for await (const chunk of createReadStream(file)) {
@@ -58,7 +58,7 @@ async function* contentOf({ file, sizeBytes }: LocalFile): AsyncGenerator<Uint8A
   throw new CommandError('file_changed', `${file} became shorter as it was read.`, { exitCode: 2 })
 }
 
-/** Of what an upload sends, the signal stops all but its beginning, which says what to abort, and the abort itself. */
+/** The signal stops all requests of an upload but its beginning, which says what to abort, and the abort itself. */
 function interruptible(s3: S3Client, { signal, output }: Session): S3Client {
   const left = (why: unknown) => output.note(`Its unfinished upload is left: ${explainFailure(why).message}`)
   const send = (command: Parameters<S3Client['send']>[0]) => {

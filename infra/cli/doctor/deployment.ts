@@ -5,7 +5,7 @@ import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import type { Config } from '../../../lib/config.ts'
 import { advice, type Check, problem, setupCheck } from './check.ts'
 
-/** What surrounds a deployed stage in its account. A stage's stack has the name of the service. */
+/** The surroundings of a deployed stage in its account. A stage's stack has the name of the service. */
 export function deploymentChecks(config: Config, dynamoDb: DynamoDBClient): Check[] {
   const tables = [config.keysTable, config.workspacesTable, config.documentsTable]
   return [

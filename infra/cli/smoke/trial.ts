@@ -19,7 +19,7 @@ export interface TrialFile {
   bytes: Buffer
 }
 
-/** What the checks share: a workspace of their own, with a management key and files in a sandbox. */
+/** Shared by the checks: a workspace of their own, with a management key and files in a sandbox. */
 export type Trial = ReturnType<typeof newTrial>
 
 export interface SmokeCheck {
@@ -29,7 +29,7 @@ export interface SmokeCheck {
   waitsFor?: 'expiry' | 'telemetry'
 }
 
-/** Of the sandbox's files, those that are to be promoted together. */
+/** The sandbox's files that are to be promoted together. */
 export const FOLDER = 'smoke/'
 export const SMALL = `${FOLDER}small.txt` as FilePath
 export const MISSING = `${FOLDER}missing.txt` as FilePath
@@ -64,7 +64,7 @@ export function newTrial(stores: Stores, baseUrl: string) {
     token: newToken(),
     /** Documents that the service answered with, by their source file. */
     documents: new Map<DocumentId, TrialFile>(),
-    /** Of a promotion that was answered 200. */
+    /** The document of a promotion that was answered 200. */
     requestId: '',
     startedAtMs: Date.now(),
     /** Expires while the checks run. */

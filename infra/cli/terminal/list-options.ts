@@ -5,7 +5,7 @@ export interface Cell {
   text: string
   /** Shown on a terminal only. */
   colour?: 'red' | 'green' | 'yellow' | 'dim'
-  /** What rows are sorted by, where sorting by the text would be wrong. */
+  /** The value to sort rows by, where sorting by the text would be wrong. */
   value?: number
 }
 

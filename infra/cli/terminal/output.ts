@@ -11,7 +11,7 @@ interface Listing<Row> extends ListOptions {
   columns: Columns<Row>
   /** The fields of a row for programs. Keys become snake_case. */
   toJson(row: Row): object
-  /** What is listed, in the plural. */
+  /** The name of the listed things, in the plural. */
   noun: string
 }
 

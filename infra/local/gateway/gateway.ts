@@ -29,7 +29,7 @@ interface GatewayOptions extends Pick<ServiceDefinition, 'routes'> {
   invoke: FunctionHost['invoke']
   corsAllowedOrigins: readonly string[]
   onRequest?: ((request: ServedRequest) => void) | undefined
-  /** What is served, on this machine, at paths that the API does not know. */
+  /** Serves paths that the API does not know, on this machine. */
   page?: () => Promise<PageHandler>
 }
 

@@ -7,7 +7,7 @@ export interface S3Request {
   path: string
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>
-  /** Of an object or a part, the server has written them to disk already. */
+  /** The server has written those of an object or a part to disk already. */
   body: Buffer | Bytes
 }
 

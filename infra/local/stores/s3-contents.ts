@@ -24,7 +24,7 @@ export interface StoredObject {
   pieces: Piece[]
   /** Includes its quotes. */
   etag: string
-  /** What describes it: its type, its encoding, its storage class. */
+  /** Its description: type, encoding, storage class. */
   headers: Record<string, string>
   /** In base64: of an object whose copier wanted it. */
   sha256?: string | undefined
@@ -49,7 +49,7 @@ export interface Upload {
 /** Everything that is kept. Its values are replaced, never changed. */
 export interface S3Contents {
   buckets: Map<string, Map<string, StoredObject>>
-  /** Of versioned buckets: all versions of their objects, by key and id. */
+  /** All versions of the objects of versioned buckets, by key and id. */
   versions: Map<string, Map<string, StoredObject>>
   uploads: Map<string, Upload>
 }

@@ -15,7 +15,7 @@ const MAX_FILE_BYTES = 5 * 1024 ** 3
 const UNNAMED = ['policy', 'x-amz-signature']
 
 /**
- * What the form of a presigned POST wants to put, and the bytes of its file as they arrive: a size that the policy does
+ * Reads what the form of a presigned POST wants to put, and the bytes of its file as they arrive: a size that the policy does
  * not allow breaks them off, and fields after them do not count. Policies are of exact values and a range of sizes, as
  * the product makes them; whether they are signed correctly is not checked.
  * @throws S3Failure as S3 refuses it
@@ -29,7 +29,7 @@ export async function readPost(incoming: IncomingMessage, bucket: string) {
   })
   form.once('file', (_, file) => {
     form.removeAllListeners('field')
-    // Of a form that ends too early, busboy reports an error, but does not end its file.
+    // When a form ends too early, busboy reports an error, but does not end its file.
     file.on('error', (error) => file.destroy(error))
   })
   incoming.once('error', (error) => form.destroy(error))

@@ -4,7 +4,7 @@ import { type S3Answer, S3Failure, xml } from './s3-answers.ts'
 import { bytesOf, type Call, describing, found, NO_CONTENT, OK } from './s3-calls.ts'
 import { etagOf, type S3Contents, type S3Disk, type StoredObject, sizeOf, slice, type Upload } from './s3-contents.ts'
 
-/** What S3 does for uploads in parts, by operation. */
+/** S3's operations for uploads in parts, by name. */
 export function uploadOperations(
   contents: S3Contents,
   disk: S3Disk | undefined,

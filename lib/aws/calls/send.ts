@@ -34,7 +34,7 @@ export interface SendOptions {
 }
 
 export interface RetryOptions<Sent> {
-  /** What to send after a failure that is to be retried like throttling; undefined: treat it like any other. */
+  /** The command to send after a failure that is to be retried like throttling; undefined: treat it like any other. */
   retryOf?(error: unknown): Promise<{ command: Sent; isAtOnce: boolean } | undefined>
 }
 

@@ -67,7 +67,7 @@ export const besideKey = ({ workspaceId, documentId, attemptId }: Attempt) => ({
 })
 
 const LISTED_ATTRIBUTES = partOf<WorkspaceDocument>(READY, 'isListed') as Codec<ListedDocument>
-/** What the entries of lists have, for a projection. */
+/** The attributes of a list's entries, for a projection. */
 export const LIST_PROJECTION = Object.keys(LISTED_ATTRIBUTES).join(', ')
 
 /** Attributes that only a document has: deleting it removes them. */

@@ -11,7 +11,7 @@ export const LISTING_INDEX = 'documents-by-creation'
 
 type Key = Record<string, AttributeValue>
 
-/** Of the documents that have expired, the resolver may have more to delete than one request has time to read. */
+/** There may be more expired documents, not deleted yet, than one request has time to read. */
 const MOST_EXPIRED = 10_000
 const MOST_OF_QUERY = 1000
 

@@ -27,7 +27,7 @@ const IS_FORGOTTEN = '(item_state = :gone AND ttl_at <= :now)'
 const HAS_EXPIRED = '(item_state = :gone AND is_expired = :true AND attempt_id = :over)'
 const IS_KEPT_FOR_EVER = 'attribute_not_exists(due_at)'
 export const TOMBSTONE_SECONDS = 24 * 60 * 60
-/** Of a shard, for the next expiry in one workspace. */
+/** Entries read of a shard, to find the next expiry in one workspace. */
 const MOST_READ = 200
 
 export function createDocuments(settings: TableSettings & { leaseMs: number; now(): number }): Documents {
@@ -85,7 +85,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       const due = { due_at: dueAtMs, due_shard: dueShardOf('work', document.documentId) }
       const { values, UpdateExpression, ExpressionAttributeNames } = setting({
         item_state: 'deleting',
-        // What has expired stays where it is in the index.
+        // An expired document stays where it is in the index.
         ...(isExpired ? { is_expired: true } : due),
         ...Object.fromEntries(NOT_KEPT.map((name) => [name, undefined])),
       })
@@ -169,7 +169,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
           ':by': byMs,
           ':workspace_id': workspaceId,
         }),
-        // Whoever asks can do without the answer, and others need the shard.
+        // The caller can do without the answer, and others need the shard.
         Limit: MOST_READ,
       }
       const { Items: [next] = [] } = await send(client, new QueryCommand(query), {

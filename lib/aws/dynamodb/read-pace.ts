@@ -5,7 +5,7 @@ import { isThrottled } from '../calls/failures.ts'
 
 type ReadPace = ReturnType<typeof createReadPace>
 
-/** What may be spent at once after a pause. */
+/** The units that may be spent at once after a pause. */
 const BURST_MS = 1000
 /** The slowest pace, as a ratio of the full one. */
 const SLOWEST = 1 / 32
@@ -40,7 +40,7 @@ export function createReadPace({
       const waitMs = freeAtMs - now()
       if (waitMs > 0) await wait(waitMs)
     },
-    /** What a call has cost, in read units. */
+    /** The cost of a call, in read units. */
     spend(units: number): void {
       recover()
       spentUnits += units

@@ -36,7 +36,7 @@ function encodeCopySource(bucket: string, key: string): string {
   return `${bucket}/${key.split('/').map(encode).join('/')}`
 }
 
-/** What readers of the bytes need. Other metadata of the sandbox is left behind. */
+/** The metadata that readers of the bytes need; the rest is left behind in the sandbox. */
 export function describingHeaders({ source, mimeType }: CopyRequest) {
   return {
     ContentType: mimeType,

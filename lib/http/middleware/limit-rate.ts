@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { ApiMiddleware, RequestState } from '../request-state.ts'
 
-/** What counts the requests of a key. */
+/** A key, and its counts in the store and in this process. */
 interface Limited {
   keyId: string
   limiter: RateLimiter

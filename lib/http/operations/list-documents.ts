@@ -14,7 +14,7 @@ export interface ListDocumentsDependencies {
   ledger: Pick<Ledger, 'usage'>
 }
 
-/** What each dialect's libraries expect. */
+/** As each dialect's libraries expect. */
 const ORDER_AND_LIMIT: Readonly<Record<FileShape, { order: ListOrder; limit: { default: number; max: number } }>> = {
   native: { order: 'asc', limit: { default: 100, max: MAX_PAGE } },
   compat_a: { order: 'desc', limit: { default: 20, max: MAX_PAGE } },

@@ -55,10 +55,10 @@ export interface DeletedDocument extends CountedDocument {
   markedIn?: number | undefined
 }
 
-/** What an attempt has on its way although it was undone: a late copy, a late taking. It is undone again once this is due. */
+/** Leads to what an undone attempt still has on its way: a late copy, a late taking. It is undone again once this is due. */
 export interface Stray extends Attempt {
   state: 'stray'
-  /** Whatever the attempt sent has arrived by then, ms since 1970. */
+  /** By then, all that the attempt sent has arrived; ms since 1970. */
   dueAtMs: number
 }
 
@@ -67,12 +67,12 @@ export type DocumentItem = PendingDocument | WorkspaceDocument | DeletedDocument
 /** An entry of the index of due work: the item itself says what there is to do. */
 export interface DueEntry {
   workspaceId: WorkspaceId
-  /** Of a document, or of what stands beside one. */
+  /** The key of a document, or of an item beside one. */
   itemId: string
   dueAtMs: number
 }
 
-/** What is due: documents that expire, and what processes have begun and may have left. */
+/** Due are documents that expire, and work that processes have begun and may have left. */
 export type DueKind = 'expiry' | 'work'
 
 /** Only what has expired by that time, ms since 1970; or only what has not. Neither: whatever it is. */

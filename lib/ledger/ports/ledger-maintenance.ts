@@ -16,7 +16,7 @@ export interface Drift {
   at?: { version: number; lastVersion: number }
 }
 
-/** What platform teams and the audit do with workspaces. Safe at any time, even while promotions are under way. */
+/** For platform teams and the audit. Safe at any time, even while promotions are under way. */
 export interface LedgerMaintenance {
   /** The ids of all workspaces, in a stable order. @param shard omitted: all */
   list(signal: AbortSignal, shard?: TableShard): AsyncIterable<WorkspaceId>

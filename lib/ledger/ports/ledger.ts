@@ -6,7 +6,7 @@ export interface StorageUsage {
   usedBytes: number
 }
 
-/** What a ledger counts: documents and their bytes, in the same writes. */
+/** A ledger counts documents and their bytes, in the same writes. */
 export interface Counts {
   usedBytes: number
   documents: number
@@ -47,7 +47,7 @@ export type TakeOutcome =
   | { outcome: 'crowded'; ledger?: WorkspaceLedger }
 
 /**
- * What counts the bytes of a workspace. Each change is a single write: what opens (take, mark) is sent once, what closes
+ * Counts the documents and bytes of workspaces. Each change is a single write: what opens (take, mark) is sent once, what closes
  * (all others) may be repeated at any time (docs/reliability.md).
  *
  * All ports throw ServiceError service_unavailable when their store does not answer or throttles, and request_timed_out

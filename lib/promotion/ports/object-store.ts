@@ -10,7 +10,7 @@ export interface CopyRequest {
 export interface Copied {
   /** In hex, as the store computed it. Undefined for a copy in parts, and for servers that compute none. */
   sha256: string | undefined
-  /** Of the object, in a versioned bucket. */
+  /** The object's version, in a versioned bucket. */
   versionId?: string | undefined
 }
 

@@ -93,7 +93,7 @@ function showUsage(quota, used) {
   Object.assign(at('meter'), { max: quota, value: used, low: limit, high: limit })
 }
 
-/** What a button is for, and for which file; what is refused stands in its row until the next action. */
+/** A button says what it does, and to which file; a refusal stands in its row until the next action. */
 function button(textContent, of, doing, work, className = '') {
   const made = element('button', { type: 'button', textContent, ariaLabel: `${textContent} ${visible(of)}`, className })
   made.addEventListener('click', async () => {

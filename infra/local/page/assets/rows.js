@@ -1,6 +1,6 @@
 // The words of the page, and its rows.
 
-/** What cannot be seen but changes what can, as the command line shows it. */
+/** Shows characters that cannot be seen but change what can, as the command line does. */
 export const visible = (text) =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0).toString(16)}}`)
 
@@ -12,7 +12,7 @@ export const bytes = (count) => {
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 const at = (time) => moment.format(new Date(time))
 
-/** What stands below a document's name. */
+/** The line below a document's name. */
 export function aboutDocument({ size_bytes, mime_type, container_id, created_at, expires_at }) {
   const from = container_id ? `, from ${container_id}` : ''
   const until = expires_at ? `, until ${at(expires_at)}` : ''
