@@ -55,7 +55,7 @@ describe('GET /key', () => {
     expect(api.stored.ledgers()).toEqual([])
   })
 
-  it('is answered after the limit, and is 503 without the ledger', async () => {
+  it('is 503 without the ledger', async () => {
     const api = setUp()
     api.ledger.read = () => Promise.reject(new ServiceError('service_unavailable'))
     expect((await api.show(api.apiKeys.add())).status).toBe(503)

@@ -99,6 +99,7 @@ describe('remove', () => {
 
   it.each<[string, () => Promise<unknown>, seen?: 'before' | 'never']>([
     ['counts bytes', () => counted(1)],
+    ['counts a document that weighs nothing', () => counted(0)],
     ['has a taking under way that weighs nothing', () => taken({ sizeBytes: 0 })],
     [
       'has a release under way that weighs nothing',

@@ -41,8 +41,11 @@ export function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
   const numberOf = (name: 'expires_at' | 'requests_per_minute') => {
     const number = item[name]
     if (number === undefined || typeof number === 'number') return number
-    throw new Error(`API key record ${keyId} has an ${name} that is not a number`)
+    throw new Error(`API key record ${keyId} has no number as its ${name}`)
   }
+  const requestsPerMinute = numberOf('requests_per_minute')
+  if (requestsPerMinute !== undefined && !(requestsPerMinute >= 1))
+    throw new Error(`API key record ${keyId} has a limit below one request a minute`)
   return {
     keyId,
     workspaceId,
@@ -52,6 +55,6 @@ export function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
     userId,
     isEnabled: status === 'enabled',
     expiresAtMs: numberOf('expires_at'),
-    requestsPerMinute: numberOf('requests_per_minute'),
+    requestsPerMinute,
   }
 }

@@ -11,9 +11,8 @@ export interface RetrieveKeyDependencies {
 /** GET /v1/key: whom the caller's own key stands for, what it may do, and how much of the workspace's quota is used. */
 export function retrieveKeyOperation({ ledger, defaultQuotaBytes }: RetrieveKeyDependencies): Operation {
   return {
-    async handle({ caller, policy, rateLimitPassed, state: { deadline } }) {
+    async handle({ caller, policy, state: { deadline } }) {
       const { workspaceId, keyId, kind, userId, expiresAtMs } = caller
-      await rateLimitPassed
       const empty = { quotaBytes: defaultQuotaBytes, usedBytes: 0, documents: 0 }
       const { quotaBytes, usedBytes, documents } = (await ledger.read(workspaceId, deadline.signal)) ?? empty
       const body = {

@@ -63,6 +63,17 @@ describe('the audit, of documents and objects', () => {
   })
 })
 
+it('the audit finds and corrects a wrong number of documents, though their bytes are counted right', async () => {
+  const { ports } = await withDocument()
+  await ports.stored.change(
+    WORKSPACES_TABLE,
+    () => true,
+    (item) => Object.assign(item, { documents: { N: '3' } }),
+  )
+  await expectMended(ports, { kind: 'drift', documents: 3, expectedDocuments: 1 })
+  expect(ports.stored.ledgerOf(WORKSPACE)).toMatchObject({ usedBytes: 100, documents: 1 })
+})
+
 it.each([-30, 40])('the audit finds and corrects a drift of %d bytes', async (drift) => {
   const { ports } = await withDocument()
   await countMore(ports, drift)

@@ -24,6 +24,8 @@ describe('the record of an API key', () => {
     { workspace_id: ['ws_1'] },
     { workspace_id: '../ws_2' },
     { expires_at: '2026-11-22' },
+    { requests_per_minute: '60' },
+    { requests_per_minute: 0 },
   ])('is refused with %j', (change) => {
     expect(() => toApiKey({ ...RECORD, ...change } as never)).toThrow(/API key record/)
   })
