@@ -64,6 +64,9 @@ export interface Config extends Omit<Values, 'corsAllowedOrigins'> {
 /** The most that the limit of a key may be. */
 export const MOST_REQUESTS_PER_MINUTE = VARIABLES.rateLimitPerMinute.max
 
+/** The limit of a platform key without one of its own: it serves all tenants. */
+export const PLATFORM_REQUESTS_PER_MINUTE = 6000
+
 /** All requests of ten seconds may come at once. */
 export function rateLimitOf(requestsPerMinute: number): RateLimitPolicy {
   return { requestsPerMinute, burst: Math.ceil(requestsPerMinute / 6) }

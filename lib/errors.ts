@@ -57,6 +57,11 @@ export const REASONS = {
     message: 'Only management keys can perform this operation, or keys with the permission for it',
     detail: 'This API key lacks the permission for this operation.',
   },
+  platform_key_required: {
+    status: 403,
+    message: 'Only platform keys can perform this operation',
+    detail: 'Workspaces and their keys are managed with a platform key.',
+  },
   workspace_mismatch: {
     status: 403,
     message: 'The API key belongs to another workspace',
@@ -91,6 +96,14 @@ export const REASONS = {
   invalid_limit: { status: 400, detail: 'limit must be a whole number of at least 1.' },
   invalid_cursor: { status: 400, detail: 'This list did not issue the cursor: start again without it.' },
   invalid_parameter: { status: 400, detail: 'A query parameter has a value that is not allowed.' },
+  workspace_not_found: { status: 404, detail: 'There is no workspace with this id.' },
+  key_not_found: { status: 404, detail: 'The workspace has no key with this name.' },
+  workspace_not_empty: { status: 400, detail: 'The workspace has documents: delete them first.' },
+  workspace_busy: {
+    status: 503,
+    detail: 'Other requests are changing this workspace or its keys at this moment.',
+    retryAfterSeconds: 1,
+  },
   document_not_found: { status: 404, detail: 'The workspace has no document with this id.' },
   document_expired: { status: 404, detail: 'The document has expired.' },
   file_not_downloadable: { status: 404, detail: 'The document is there, but its content cannot be read.' },

@@ -21,16 +21,18 @@ export function wire(functionName: string) {
 export function wireApi(functionName: string) {
   const { config, clients, log, metrics, now } = wire(functionName)
   const client = clients.dynamoDb
+  const keysTable = { client, tableName: config.keysTable }
   return {
     api: {
       ...config,
-      apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
+      apiKeys: createApiKeyStore(keysTable),
       rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
       objectKeys: createObjectKeys(config.keyTemplates),
       log,
       metrics,
       now,
     },
+    keysTable,
     documentsTable: { ...config, client, tableName: config.documentsTable, now },
     workspacesTable: { ...config, client, tableName: config.workspacesTable, now },
     buckets: {

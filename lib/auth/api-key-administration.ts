@@ -1,41 +1,43 @@
-import { hashToken, keyIdOf } from './api-token.ts'
-import type { ApiKey, Permission } from './caller.ts'
+import type { WorkspaceId } from '../ids.ts'
+import { hashToken, keyIdIn } from './api-token.ts'
+import type { ApiKey, ApiKeyGrant } from './caller.ts'
 
 /** An API key as stored. */
-export interface ApiKeyRecord extends ApiKey {
+export type ApiKeyRecord = ApiKey & {
+  /** Under it, a key can be made again, with another token. */
+  name?: string | undefined
   tokenHash: string
+  /** Until when former tokens work, in ms since 1970, by their hashes. */
+  formerTokens?: Readonly<Record<string, number>> | undefined
   /** ISO 8601, UTC. */
   createdAt: string
-  /** Id of the key that a rotation has made in its place. */
-  replacedBy?: string | undefined
 }
 
-export type ApiKeyGrant = Omit<ApiKey, 'keyId' | 'isEnabled'>
-
-export interface ApiKeyChange {
-  isEnabled?: boolean
-  /** ms since 1970. */
-  expiresAtMs?: number | 'never'
-  /** Replaces all permissions. */
-  permissions?: readonly Permission[]
-  requestsPerMinute?: number | 'default'
-  /** Never changed once it is set. */
-  replacedBy?: string
-}
+type Unchanging = 'keyId' | 'workspaceId' | 'name' | 'createdAt'
+/** What is undefined is removed; what is missing stays. */
+export type ApiKeyChange = { [Member in Exclude<keyof ApiKeyRecord, Unchanging>]?: ApiKeyRecord[Member] | undefined }
 
 /** For platform teams, who manage keys. Authentication sees each change at the next request. */
 export interface ApiKeyAdministration {
-  /** Idempotent; never changes an existing key. */
-  add(key: ApiKeyRecord, signal: AbortSignal): Promise<void>
-  /** The keys with these attributes, in no order, read page by page. */
-  list(attributes: Partial<Pick<ApiKey, 'keyId' | 'workspaceId'>>, signal: AbortSignal): AsyncIterable<ApiKeyRecord>
-  /** @returns false when there is no such key, or it is to be replaced and was */
-  change(tokenHash: string, change: ApiKeyChange, signal: AbortSignal): Promise<boolean>
+  /** @returns false when there is another key with this id. May be repeated. */
+  add(key: ApiKeyRecord, signal: AbortSignal): Promise<boolean>
+  get(keyId: string, signal: AbortSignal): Promise<ApiKeyRecord | undefined>
+  /** All keys, in no order; or those of a workspace, by id. They are read consistently, page by page. @param of.limit of one call */
+  list(
+    of: { workspaceId?: WorkspaceId | undefined; after?: string | undefined; limit?: number },
+    signal: AbortSignal,
+  ): AsyncIterable<ApiKeyRecord>
+  /**
+   * May be repeated.
+   * @param shown only if this is its token's hash, or the new one is
+   * @returns false when there is no such key, or its token is another
+   */
+  change(keyId: string, change: ApiKeyChange, signal: AbortSignal, shown?: string): Promise<boolean>
   /** Idempotent. */
-  remove(tokenHash: string, signal: AbortSignal): Promise<void>
+  remove(keyId: string, signal: AbortSignal): Promise<void>
 }
 
-export function newApiKeyRecord(token: string, grant: ApiKeyGrant, nowMs: number): ApiKeyRecord {
-  const tokenHash = hashToken(token)
-  return { ...grant, tokenHash, keyId: keyIdOf(tokenHash), isEnabled: true, createdAt: new Date(nowMs).toISOString() }
+export function newApiKeyRecord(token: string, grant: ApiKeyGrant, nowMs: number, name?: string): ApiKeyRecord {
+  const identity = { keyId: keyIdIn(token), tokenHash: hashToken(token), name }
+  return { ...grant, ...identity, isEnabled: true, createdAt: new Date(nowMs).toISOString() }
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
-import { hashToken } from './api-token.ts'
-import { type ApiKeyStore, type Caller, PERMISSIONS, type Permission } from './caller.ts'
+import { hashToken, keyIdIn } from './api-token.ts'
+import { type AnyCaller, type ApiKeyStore, type Caller, PERMISSIONS, type Permission } from './caller.ts'
 import { type Credentials, readBearerToken } from './read-bearer-token.ts'
 
 /**
@@ -12,9 +12,9 @@ export async function authenticate(
   credentials: Credentials,
   deps: { apiKeys: ApiKeyStore; now(): number },
   signal: AbortSignal,
-): Promise<Caller> {
+): Promise<AnyCaller> {
   const token = readBearerToken(credentials)
-  const key = await deps.apiKeys.find(hashToken(token), signal)
+  const key = await deps.apiKeys.find(keyIdIn(token), hashToken(token), signal)
   if (key === undefined || !key.isEnabled || (key.expiresAtMs !== undefined && key.expiresAtMs <= deps.now())) {
     throw new ServiceError('invalid_api_key')
   }
@@ -22,17 +22,26 @@ export async function authenticate(
   return caller
 }
 
-/** Management keys may do everything, others what their record lists. */
-export function permissionsOf({ kind, permissions }: Pick<Caller, 'kind' | 'permissions'>): Permission[] {
+/** Management keys may do everything with files, platform keys nothing, others what their record lists. */
+export function permissionsOf({ kind, permissions }: Pick<AnyCaller, 'kind' | 'permissions'>): Permission[] {
+  if (kind === 'platform') return []
   return PERMISSIONS.filter((each) => kind === 'management' || permissions.includes(each))
 }
 
-export function hasPermission(caller: Caller, permission: Permission): boolean {
+export function hasPermission(caller: AnyCaller, permission: Permission): boolean {
   return permissionsOf(caller).includes(permission)
 }
 
+/** @throws ServiceError permission_denied for a platform key */
+export function requireWorkspace(caller: AnyCaller): Caller {
+  if (caller.kind !== 'platform') return caller
+  const detail = 'A platform key manages workspaces and their keys. It reaches no file: use a key of the workspace.'
+  throw new ServiceError('permission_denied', { detail })
+}
+
 /** @throws ServiceError permission_denied */
-export function requirePermission(caller: Caller, permission: Permission): void {
+export function requirePermission(caller: AnyCaller, permission: Permission): void {
+  requireWorkspace(caller)
   if (!hasPermission(caller, permission)) {
     throw new ServiceError('permission_denied', {
       detail: `This API key lacks the permission ${permission}.`,

@@ -4,26 +4,35 @@ import type { WorkspaceId } from '../ids.ts'
 export const PERMISSIONS = ['files:promote', 'files:read', 'files:delete', 'containers:read'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-export type KeyKind = 'standard' | 'management'
+export const isKeyName = (text: string) => /^[A-Za-z0-9_-]{1,64}$/.test(text)
 
-/** The sender of a request. All that the service knows about them comes from their API key's record. */
-export interface Caller {
-  keyId: string
-  workspaceId: WorkspaceId
-  kind: KeyKind
+interface Rights {
   permissions: readonly string[]
   userId: string | undefined
   /** ms since 1970; missing: never. */
   expiresAtMs?: number | undefined
-  /** Missing: the service's. */
+  /** Missing: that of its workspace, or else the service's. */
   requestsPerMinute?: number | undefined
 }
 
-export interface ApiKey extends Caller {
-  isEnabled: boolean
-}
+/** A workspace's key reaches its files, a platform key all workspaces and their keys, but no file. */
+export type ApiKeyGrant = Rights &
+  (
+    | { kind: 'standard' | 'management'; workspaceId: WorkspaceId; workspaceRequestsPerMinute?: number | undefined }
+    | { kind: 'platform'; workspaceId?: undefined; workspaceRequestsPerMinute?: undefined }
+  )
+export type KeyKind = ApiKeyGrant['kind']
+
+/** The sender of a request. All that the service knows about them comes from their API key's record. */
+export type AnyCaller = ApiKeyGrant & { keyId: string }
+export type Caller = Extract<AnyCaller, { workspaceId: WorkspaceId }>
+
+export type ApiKey = AnyCaller & { isEnabled: boolean }
 
 export interface ApiKeyStore {
-  /** @param tokenHash see hashToken. @throws ServiceError service_unavailable when the store does not answer */
-  find(tokenHash: string, signal: AbortSignal): Promise<ApiKey | undefined>
+  /**
+   * The key with this token, current or former; that of a former one ends with it.
+   * @param tokenHash see hashToken. @throws ServiceError service_unavailable when the store does not answer
+   */
+  find(keyId: string, tokenHash: string, signal: AbortSignal): Promise<ApiKey | undefined>
 }

@@ -1,6 +1,7 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import type { ApiKeyStore, Caller } from '../auth/caller.ts'
+import { requireWorkspace } from '../auth/authenticate.ts'
+import type { AnyCaller, ApiKeyStore, Caller } from '../auth/caller.ts'
 import type { RateLimiter } from '../auth/rate-limit.ts'
 import { withFirstCallsUntil } from '../first-calls.ts'
 import type { Log } from '../logging.ts'
@@ -12,7 +13,7 @@ import { authenticateCaller, authorizeCaller } from './middleware/authenticate-c
 import { limitRate } from './middleware/limit-rate.ts'
 import { reportOutcome } from './middleware/report-outcome.ts'
 import { startRequest } from './middleware/start-request.ts'
-import { entryOf, type OperationName, resourceOf } from './operations.ts'
+import { entryOf, type OperationName } from './operations.ts'
 import type { ApiEvent, RateLimit, RequestState } from './request-state.ts'
 
 export interface ApiDependencies {
@@ -26,42 +27,52 @@ export interface ApiDependencies {
 }
 
 /** A request whose caller is known and allowed to do this. */
-export interface ApiRequest extends Omit<RateLimit, 'decision'> {
+export interface ApiRequest<Who extends AnyCaller = Caller> extends Omit<RateLimit, 'decision'> {
   event: ApiEvent
-  caller: Caller
+  caller: Who
   state: RequestState
   answerShape: AnswerShape
   body: Body
 }
 
-export interface Operation {
+interface Calls {
   /** How many calls to stores may begin beside that of the rate limit; 1 by default. */
   firstCalls?: number
+}
+
+/** For the keys of a workspace. */
+export interface Operation extends Calls {
   handle(request: ApiRequest): Promise<APIGatewayProxyResult>
 }
 
-/** Serves operations, each for callers with its permission, if it needs one. */
-export function createApiHandler(operations: Partial<Record<OperationName, Operation>>, deps: ApiDependencies) {
-  const entries = Object.entries(operations) as [OperationName, Operation][]
-  const served = new Map(
-    entries.map(([name, operation]) => {
-      const { permission } = entryOf(name)
-      return [resourceOf(name), { ...operation, name, permission }]
-    }),
-  )
+/** For platform keys, or for every key: its entry in OPERATIONS says which. */
+export interface OperationForAny extends Calls {
+  handleAny(request: ApiRequest<AnyCaller>): Promise<APIGatewayProxyResult>
+}
+
+/** Serves operations, each for the callers that its entry in OPERATIONS names. */
+export function createApiHandler(
+  operations: Partial<Record<OperationName, Operation | OperationForAny>>,
+  deps: ApiDependencies,
+) {
+  const entries = Object.entries(operations) as [OperationName, Operation | OperationForAny][]
+  const served = new Map(entries.map(([name, operation]) => [entryOf(name).route, { operation, name }]))
+  const servedFor = ({ httpMethod, resource }: ApiEvent) => served.get(`${httpMethod} ${resource}`)
 
   const handle = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
     const { state } = event
     const { caller, rateLimit } = state
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
-    const operation = served.get(event.resource)
-    if (operation === undefined) throw new Error('the handler was reached without an operation')
-    requireOwnWorkspace(event, caller)
+    const { operation, name } = servedFor(event) ?? {}
+    if (operation === undefined || name === undefined) throw new Error('the handler was reached without an operation')
+    if (entryOf(name).for !== 'platform') requireOwnWorkspace(event, caller)
     const answerShape = chooseShape(event)
-    const body = requireKnownNames(event, operation.name)
-    const request = { event, caller, state, answerShape, body, ...rateLimit }
+    const body = requireKnownNames(event, name)
+    const request = { event, state, answerShape, body, ...rateLimit }
     const answer = await withFirstCallsUntil(rateLimit.rateLimitPassed, operation.firstCalls ?? 1, () =>
-      operation.handle(request),
+      'handle' in operation
+        ? operation.handle({ ...request, caller: requireWorkspace(caller) })
+        : operation.handleAny({ ...request, caller }),
     )
     await rateLimit.rateLimitPassed
     return answer
@@ -69,11 +80,11 @@ export function createApiHandler(operations: Partial<Record<OperationName, Opera
 
   // Every call is bounded by our own deadline; middy's early timeout would cut the undo short.
   return middy<ApiEvent, APIGatewayProxyResult>({ timeoutEarlyInMillis: 0 })
-    .use(startRequest({ ...deps, nameOf: (resource) => served.get(resource)?.name }))
+    .use(startRequest({ ...deps, nameOf: (event) => servedFor(event)?.name }))
     .use(reportOutcome(deps))
     .use(answerErrors())
     .use(authenticateCaller(deps))
     .use(limitRate(deps))
-    .use(authorizeCaller((resource) => served.get(resource)))
+    .use(authorizeCaller((event) => servedFor(event)?.name))
     .handler(handle)
 }

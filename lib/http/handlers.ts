@@ -1,3 +1,5 @@
+import type { KeyDependencies } from '../administration/save-key.ts'
+import type { WorkspaceDependencies } from '../administration/save-workspace.ts'
 import type { DownloadContainerFileDependencies } from '../containers/download-container-file.ts'
 import type { DownloadDocumentDependencies } from '../documents/download-document.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
@@ -7,9 +9,14 @@ import { downloadContainerFileOperation } from './operations/download-container-
 import { downloadDocumentOperation } from './operations/download-document.ts'
 import { listContainerFilesOperation } from './operations/list-container-files.ts'
 import { type ListDocumentsDependencies, listDocumentsOperation } from './operations/list-documents.ts'
+import { keyOperations } from './operations/manage-keys.ts'
+import { workspaceOperations } from './operations/manage-workspaces.ts'
 import { retrieveContainerFileOperation } from './operations/retrieve-container-file.ts'
 import { retrieveDocumentOperation } from './operations/retrieve-document.ts'
 import { type RetrieveKeyDependencies, retrieveKeyOperation } from './operations/retrieve-key.ts'
+
+/** `administration` has keys and workspaces to write, beside the keys that all requests are authenticated with. */
+export type ManageWorkspacesDependencies = ApiDependencies & { administration: KeyDependencies & WorkspaceDependencies }
 
 /** The handler of each function. That of promotions is in promotion-handler.ts. */
 export function createReadDocumentsHandler(
@@ -26,6 +33,12 @@ export function createReadDocumentsHandler(
 
 export function createDeleteDocumentHandler(deps: ApiDependencies & LedgerDependencies) {
   return createApiHandler({ delete_document: deleteDocumentOperation(deps) }, deps)
+}
+
+export function createManageWorkspacesHandler(deps: ManageWorkspacesDependencies) {
+  const { administration } = deps
+  const operations = { ...workspaceOperations(administration), ...keyOperations(administration) }
+  return createApiHandler(operations, deps)
 }
 
 export function createReadContainerFilesHandler(deps: ApiDependencies & DownloadContainerFileDependencies) {

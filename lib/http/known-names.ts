@@ -1,16 +1,16 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import type { Caller } from '../auth/caller.ts'
+import type { AnyCaller } from '../auth/caller.ts'
 import { ServiceError } from '../errors.ts'
 import { entryOf, HEADERS_OF_ALL, HEADERS_OF_PROMOTION, type OperationName } from './operations.ts'
 import { readWaitMs } from './preconditions.ts'
 import { queryNames, queryValues, refuseParameter } from './query.ts'
 import { headerValues } from './request-headers.ts'
 
-/** The members of a body. Those that are null or empty count as not sent; an empty prefix is all files. */
+/** The members of a body. Empty ones count as not sent, and null, unless that takes a value away; an empty prefix is all files. */
 export type Body = Readonly<Record<string, unknown>>
 
-/** Older libraries of Anthropic, and Azure's, send the last two with every request. */
-const QUERY_OF_ALL = ['workspace_id', 'beta', 'api-version']
+/** Older libraries of Anthropic, and Azure's, send these with every request. */
+const QUERY_OF_LIBRARIES = ['beta', 'api-version']
 const MAX_BODY_BYTES = 1_000_000
 
 /**
@@ -19,15 +19,22 @@ const MAX_BODY_BYTES = 1_000_000
  * @throws ServiceError unsupported_parameter, invalid_body
  */
 export function requireKnownNames(event: APIGatewayProxyEvent, operation: OperationName): Body {
-  const { query = [], headers = HEADERS_OF_ALL, body: members = [] } = entryOf(operation)
-  const other = queryNames(event).find((name) => ![...query, ...QUERY_OF_ALL].includes(name))
-  if (other !== undefined) refuseParameter(other, `It knows ${[...query, 'workspace_id'].join(', ')}.`)
+  const {
+    for: whom,
+    query: own = [],
+    headers = HEADERS_OF_ALL,
+    body: members = [],
+    canClear = false,
+  } = entryOf(operation)
+  const query = whom === 'platform' ? own : [...own, 'workspace_id']
+  const other = queryNames(event).find((name) => ![...query, ...QUERY_OF_LIBRARIES].includes(name))
+  if (other !== undefined) refuseParameter(other, query.length > 0 ? `It knows ${query.join(', ')}.` : 'It has none.')
   for (const name of HEADERS_OF_PROMOTION.filter((each) => !headers.includes(each))) {
     // Other preferences than to wait may be ignored (RFC 7240 §2).
     const isSent = name === 'Prefer' ? readWaitMs(event) : headerValues(event, name.toLowerCase()).length > 0
     if (isSent) refuseParameter(name, 'Only POST /containers/{container_id}/files/{file_id}/promote knows this header.')
   }
-  const body = readBody(event)
+  const body = readBody(event, canClear ? members : [])
   // JSON.parse makes a member of __proto__, so that one is unknown like any other.
   if (Object.keys(body).some((name) => !members.includes(name))) {
     refuseBody(members.length > 0 ? `It may have only the members ${members.join(', ')}.` : 'It must be empty.')
@@ -35,7 +42,7 @@ export function requireKnownNames(event: APIGatewayProxyEvent, operation: Operat
   return body
 }
 
-function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body {
+function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, clearable: readonly string[]): Body {
   const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
   if (bytes.length > MAX_BODY_BYTES) refuseBody(`It must have at most ${MAX_BODY_BYTES} bytes.`)
   let value: unknown
@@ -48,12 +55,13 @@ function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     refuseBody('It must be a JSON object in UTF-8.')
-  const isSent = ([name, member]: [string, unknown]) => member !== null && (member !== '' || name === 'prefix')
+  const isSent = ([name, member]: [string, unknown]) =>
+    (member !== null || clearable.includes(name)) && (member !== '' || name === 'prefix')
   return Object.fromEntries(Object.entries(value).filter(isSent))
 }
 
 /** The key alone decides, but who means another workspace must not see or lose files of this one. @throws ServiceError workspace_mismatch */
-export function requireOwnWorkspace(event: APIGatewayProxyEvent, { workspaceId }: Caller): void {
+export function requireOwnWorkspace(event: APIGatewayProxyEvent, { workspaceId }: AnyCaller): void {
   const named = [...queryValues(event, 'workspace_id'), ...headerValues(event, 'anthropic-workspace-id')]
   if (named.some((each) => each !== workspaceId)) throw new ServiceError('workspace_mismatch')
 }

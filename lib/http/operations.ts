@@ -5,13 +5,15 @@ interface OperationEntry {
   route: string
   /** In functions/: what serves it. */
   function: string
-  /** The permission that a standard key needs for it; omitted: every key may. */
-  permission?: Permission
+  /** Who may use it: standard keys with this permission and management keys; or other kinds. */
+  for: Permission | 'platform' | 'any'
   query?: readonly string[]
   /** Those of HEADERS_OF_PROMOTION that it takes: the others are refused. */
   headers?: readonly string[]
   /** Members of the body. */
   body?: readonly string[]
+  /** A member that is null takes the value away, instead of counting as not sent. */
+  canClear?: true
 }
 
 /** Headers that only promotions use. */
@@ -28,6 +30,9 @@ export const HEADERS_OF_ALL: readonly string[] = ['Idempotency-Key', 'File-Expir
 /** Headers go along with the redirect, so S3 answers `If-Match`. */
 const HEADERS_OF_DOWNLOADS = [...HEADERS_OF_ALL, 'If-Match']
 
+const WORKSPACE = '/v1/workspaces/{workspace_id}'
+const MEMBERS_OF_KEYS = ['permissions', 'expires_at', 'expires_in_seconds', 'requests_per_minute'] as const
+
 /**
  * The API: from here come the gateway's routes, the functions that serve them, and what a request may say besides its
  * path. docs/openapi.yaml describes the same; tests compare.
@@ -36,53 +41,86 @@ export const OPERATIONS = {
   promote_container_file: {
     route: 'POST /v1/containers/{container_id}/files/{file_id}/promote',
     function: 'promote-container-file',
-    permission: 'files:promote',
+    for: 'files:promote',
     headers: HEADERS_OF_PROMOTION,
     body: ['expires_in_seconds'],
   },
   promote_container_files: {
     route: 'POST /v1/containers/{container_id}/promote',
     function: 'promote-container-file',
-    permission: 'files:promote',
+    for: 'files:promote',
     headers: ['File-Expires-In'],
     body: ['prefix', 'paths', 'after', 'expires_in_seconds'],
   },
   list_documents: {
     route: 'GET /v1/files',
     function: 'read-documents',
-    permission: 'files:read',
+    for: 'files:read',
     query: ['limit', 'order', 'cursor', 'page', 'after', 'after_id', 'purpose', 'ids[]', 'ids'],
   },
-  retrieve_document: { route: 'GET /v1/files/{document_id}', function: 'read-documents', permission: 'files:read' },
+  retrieve_document: { route: 'GET /v1/files/{document_id}', function: 'read-documents', for: 'files:read' },
   download_document: {
     route: 'GET /v1/files/{document_id}/content',
     function: 'read-documents',
-    permission: 'files:read',
+    for: 'files:read',
     headers: HEADERS_OF_DOWNLOADS,
   },
-  delete_document: { route: 'DELETE /v1/files/{document_id}', function: 'delete-document', permission: 'files:delete' },
+  delete_document: { route: 'DELETE /v1/files/{document_id}', function: 'delete-document', for: 'files:delete' },
   list_container_files: {
     route: 'GET /v1/containers/{container_id}/files',
     function: 'read-container-files',
-    permission: 'containers:read',
+    for: 'containers:read',
     query: ['limit', 'after', 'order'],
   },
   retrieve_container_file: {
     route: 'GET /v1/containers/{container_id}/files/{file_id}',
     function: 'read-container-files',
-    permission: 'containers:read',
+    for: 'containers:read',
   },
   download_container_file: {
     route: 'GET /v1/containers/{container_id}/files/{file_id}/content',
     function: 'read-container-files',
-    permission: 'containers:read',
+    for: 'containers:read',
     headers: HEADERS_OF_DOWNLOADS,
   },
-  retrieve_key: { route: 'GET /v1/key', function: 'read-documents' },
+  retrieve_key: { route: 'GET /v1/key', function: 'read-documents', for: 'any' },
+  list_workspaces: {
+    route: 'GET /v1/workspaces',
+    function: 'manage-workspaces',
+    for: 'platform',
+    query: ['limit', 'cursor'],
+  },
+  retrieve_workspace: { route: `GET ${WORKSPACE}`, function: 'manage-workspaces', for: 'platform' },
+  save_workspace: {
+    route: `PUT ${WORKSPACE}`,
+    function: 'manage-workspaces',
+    for: 'platform',
+    body: ['quota_bytes', 'expire_after_seconds', 'expire_at_most_seconds', 'requests_per_minute'],
+    canClear: true,
+  },
+  delete_workspace: { route: `DELETE ${WORKSPACE}`, function: 'manage-workspaces', for: 'platform' },
+  list_keys: {
+    route: `GET ${WORKSPACE}/keys`,
+    function: 'manage-workspaces',
+    for: 'platform',
+    query: ['limit', 'cursor'],
+  },
+  save_key: {
+    route: `PUT ${WORKSPACE}/keys/{name}`,
+    function: 'manage-workspaces',
+    for: 'platform',
+    body: ['kind', 'user_id', ...MEMBERS_OF_KEYS, 'grace_seconds'],
+  },
+  retrieve_key_by_name: { route: `GET ${WORKSPACE}/keys/{name}`, function: 'manage-workspaces', for: 'platform' },
+  change_key: {
+    route: `PATCH ${WORKSPACE}/keys/{name}`,
+    function: 'manage-workspaces',
+    for: 'platform',
+    body: ['disabled', ...MEMBERS_OF_KEYS],
+    canClear: true,
+  },
+  delete_key: { route: `DELETE ${WORKSPACE}/keys/{name}`, function: 'manage-workspaces', for: 'platform' },
 } as const satisfies Record<string, OperationEntry>
 
 export type OperationName = keyof typeof OPERATIONS
 export const entryOf = (name: OperationName): OperationEntry => OPERATIONS[name]
-
-/** The gateway's resource, such as `/v1/files/{document_id}`. */
-export const resourceOf = (name: OperationName) => OPERATIONS[name].route.replace(/^\w+ /, '')

@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import type { Caller } from '../auth/caller.ts'
+import type { AnyCaller } from '../auth/caller.ts'
 import type { RateLimitDecision } from '../auth/rate-limit.ts'
 import type { RateLimitPolicy } from '../config.ts'
 import type { ServiceError } from '../errors.ts'
@@ -20,7 +20,7 @@ export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'b
 export interface RequestState extends RequestScope {
   requestId: string
   startedAtMs: number
-  caller?: Caller
+  caller?: AnyCaller
   rateLimit?: RateLimit
   operation: string | undefined
   /** Metrics to publish if the request succeeds. */

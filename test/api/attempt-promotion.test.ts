@@ -60,7 +60,7 @@ describe('an attempt at a promotion', () => {
       await api.stored.setUsage('ws_1', { quotaBytes: 8, usedBytes: 8 })
       return { ...copied, versionId: 'version-1' }
     })
-    await api.workspaces.create('ws_1' as WorkspaceId, 8, AbortSignal.timeout(1000))
+    await api.workspaces.create('ws_1' as WorkspaceId, { quotaBytes: 8 }, AbortSignal.timeout(1000))
     expect(refusalOf(await api.promote({}))).toEqual([403, 'storage_quota_exceeded'])
     expect(discard.mock.calls.map(([, , versionId]) => versionId)).toEqual(['version-1'])
     expect([api.stored.items(), api.objects.documents.size]).toEqual([[], 0])

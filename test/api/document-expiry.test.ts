@@ -65,9 +65,9 @@ describe('File-Expires-In', () => {
   it.each(COMBINATIONS.split('|'))('and what the workspace has set: the stricter holds, %s', async (combination) => {
     const values = combination.split(' ').map((each) => (each === '-' ? undefined : Number.parseInt(each, 10)))
     const [wanted, expireAfterSeconds, expireAtMostSeconds, seconds] = values
-    await files.api.workspaces.create(WORKSPACE, 1000, AbortSignal.timeout(60_000))
-    const change = { shown: {}, to: { expireAfterSeconds, expireAtMostSeconds } }
-    await files.api.workspaces.setRetention(WORKSPACE, change, AbortSignal.timeout(60_000))
+    await files.api.workspaces.create(WORKSPACE, { quotaBytes: 1000 }, AbortSignal.timeout(60_000))
+    const change = { shown: { quotaBytes: 1000 }, to: { expireAfterSeconds, expireAtMostSeconds } }
+    await files.api.workspaces.change(WORKSPACE, change, AbortSignal.timeout(60_000))
     const { headers } = await (wanted ? promoteFor(wanted) : files.api.promote({}))
     expect(headers['file-expires-in']).toBe(seconds && combination.split(' ')[3])
     await files.api.promoteAll({ prefix: '', expires_in_seconds: wanted })
@@ -79,7 +79,7 @@ describe('File-Expires-In', () => {
 describe('a document that expires', () => {
   it('is there until that moment; then it is 404 document_expired for a day, whether or not it is deleted yet', async () => {
     const id = idOf(await promoteFor(3600))
-    const foreign = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management', keyId: 'key_2' })
+    const foreign = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management' })
     const listed = async () => [
       idsOf(await files.list({ 'ids[]': [id] }, ANTHROPIC)),
       idsOf(await files.list({}, ANTHROPIC)),

@@ -27,7 +27,7 @@ describe('GET /v1/files/{id}/content', () => {
   })
 
   it('gives each of many at once its own object, type and name, for one caller and for several', async () => {
-    const token = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management', keyId: 'key_2' })
+    const token = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management' })
     const types = ['text/csv', 'text/html', 'application/pdf', 'image/png']
     const documents = await Promise.all(
       types.map((mimeType, index) => {

@@ -7,7 +7,9 @@ import { entryOf } from '../../lib/http/operations.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { OPERATION_NAMES, OPERATIONS } from '../support/api/operations.ts'
 import { COMMON_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
+import { addTenant, TENANT } from '../support/api/tenant.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
+import { DOCUMENTS_TABLE, KEYS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
 
 /** A request that succeeds, unless something of its own stands in the way. */
 async function prepare(change: Parameters<typeof createTestApi>[0] = {}) {
@@ -17,7 +19,9 @@ async function prepare(change: Parameters<typeof createTestApi>[0] = {}) {
     document_id: (body as { id: string }).id,
     container_id: CONTAINER,
     file_id: formatFileId(PATH),
+    ...TENANT,
   }
+  await addTenant(api)
   return { ...api, parameters }
 }
 
@@ -28,27 +32,27 @@ it('there is a handler for every function behind the gateway', () => {
 
 describe.each(OPERATION_NAMES)('%s', (name) => {
   const { success, facts } = OPERATIONS[name]
-  const { permission } = entryOf(name)
+  const { for: whom } = entryOf(name)
+  const permissions = PERMISSIONS.filter((each) => each === whom)
+  const others = PERMISSIONS.filter((each) => each !== whom)
+  const isForFiles = permissions.length > 0
 
-  it('is done for a management key, and for a standard key with its one permission, if it needs one', async () => {
+  it.each([
+    ['a management key', { kind: 'management', permissions: [] }, whom !== 'platform'],
+    ['a standard key with its one permission, if it needs one', { permissions }, whom !== 'platform'],
+    ['a standard key with every other permission', { permissions: others }, whom === 'any'],
+    ['a platform key', { kind: 'platform', permissions: [] }, !isForFiles],
+    // As somebody could write it by hand.
+    ['a platform key with permissions', { kind: 'platform', permissions: PERMISSIONS }, !isForFiles],
+  ] as const)('for %s: done, or 403, and nothing is changed', async (_, key, isAllowed) => {
     const api = await prepare()
-    const token = api.apiKeys.add({ permissions: permission ? [permission] : [], keyId: 'key_one' })
-    for (const each of [token, api.managementToken]) {
-      const headers = { Authorization: `Bearer ${each}` }
-      expect((await api.call(name, { parameters: api.parameters, headers })).status).toBe(success)
-    }
-  })
-
-  it.skipIf(permission === undefined)('is 403 for a key with every other permission, and changes nothing', async () => {
-    const api = await prepare()
-    const others = PERMISSIONS.filter((other) => other !== permission)
-    const headers = { Authorization: `Bearer ${api.apiKeys.add({ permissions: others, keyId: 'key_other' })}` }
-    const response = await api.call(name, { parameters: { ...api.parameters, file_id: 'malformed' }, headers })
-    expect(response).toMatchObject({
-      status: 403,
-      body: { error: { metadata: { reason: 'permission_denied', required_permission: permission } } },
-    })
-    expect(api.stored.documents().length).toBe(1)
+    const headers = { Authorization: `Bearer ${api.apiKeys.add(key as Parameters<typeof api.apiKeys.add>[0])}` }
+    const parameters = isAllowed ? api.parameters : { ...api.parameters, file_id: 'malformed', name: '.' }
+    const before = [KEYS_TABLE, WORKSPACES_TABLE, DOCUMENTS_TABLE].map(api.stored.attributes)
+    const response = await api.call(name, { parameters, headers })
+    if (isAllowed) return expect(response.status).toBe(success)
+    expect(refusalOf(response)).toEqual([403, isForFiles ? 'permission_denied' : 'platform_key_required'])
+    expect([KEYS_TABLE, WORKSPACES_TABLE, DOCUMENTS_TABLE].map(api.stored.attributes)).toEqual(before)
   })
 
   it('is 401 without a key', async () => {
@@ -60,18 +64,20 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
 
   it('is 429 above the rate limit, whatever else is wrong, and changes nothing', async () => {
     const api = await prepare()
-    const token = api.apiKeys.add({ keyId: 'key_fast', kind: 'management' })
+    const kind = whom === 'platform' ? 'platform' : 'management'
+    const own = whom === 'platform' && { requestsPerMinute: 30 }
+    const token = api.apiKeys.add({ kind, ...own } as Parameters<typeof api.apiKeys.add>[0])
     const request = { parameters: { document_id: 'x', container_id: 'x', file_id: 'x' } }
     const headers = { Authorization: `Bearer ${token}` }
     for (let i = 0; i < 5; i++) await api.call(name, { ...request, headers })
     for (const parameters of [request.parameters, api.parameters]) {
       const response = await api.call(name, { parameters, headers })
-      expect(response).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
+      expect(response).toMatchObject({ status: 429, headers: { 'retry-after': own ? '2' : '1' } })
     }
     expect(api.stored.documents().length).toBe(1)
   })
 
-  it.each([
+  it.skipIf(whom === 'platform').each([
     ['the query', { query: { workspace_id: 'ws_2' } }],
     ['a header', { headers: { 'anthropic-workspace-id': 'ws_2' } }],
   ])('is 403 when %s names another workspace than the key, and changes nothing', async (_, request) => {
@@ -109,7 +115,8 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
   it('goes on without the rate limiter, and says so in log and metrics', async () => {
     const api = await prepare()
     const error = new Error('no table')
-    api.dependencies.rateLimiter.take = () => Promise.reject(error)
+    const { rateLimiter } = api.dependencies
+    Object.assign(rateLimiter, { take: () => Promise.reject(error), withLimit: () => rateLimiter })
     expect((await api.call(name, { parameters: api.parameters })).status).toBe(success)
     expect(api.published).toContainEqual({ RateLimiterUnavailable: 1 })
     const line = { level: 'warn', message: 'rate limiter unavailable, request let through', error }

@@ -22,7 +22,7 @@ const FOREIGN_PATH = 'their/secret-plan.txt'
 async function prepare() {
   const api = createTestApi({ rateLimiter: UNLIMITED, maxFileBytes: 10 ** 9 })
   api.putFile(FOREIGN_PATH, Buffer.from(SECRET), 'text/csv', 'ws_2', 'sess_2')
-  const foreignToken = api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management', keyId: 'key_2' })
+  const foreignToken = api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management' })
   const headers = { Authorization: `Bearer ${foreignToken}` }
   for (let i = 0; i < 3; i++) {
     await api.promote({})

@@ -42,7 +42,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
   it('makes different documents of different keys, and of the same key in another workspace', async () => {
     const api = createTestApi()
     api.putFile(PATH, CSV, 'text/csv', 'ws_2')
-    const token = api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, keyId: 'key_2' })
+    const token = api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId })
     const ids = [
       idOf(await api.promote(withKey('one'))),
       idOf(await api.promote(withKey('two'))),
@@ -78,7 +78,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     api.putFile('other.txt', CSV)
     api.putFile(PATH, CSV, 'text/csv', 'ws_1', 'sess_2')
     await api.promote(withKey())
-    const Authorization = `Bearer ${key ? api.apiKeys.add({ keyId: 'key_other', ...key }) : api.token}`
+    const Authorization = `Bearer ${key ? api.apiKeys.add({ ...key }) : api.token}`
     const { detail } = REASONS.idempotency_key_reused
     const named = isNamed && { container_id: CONTAINER, path: PATH }
     const metadata = { reason: 'idempotency_key_reused', detail, ...named }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { keyIdOf } from '../../lib/auth/api-token.ts'
 import { formatCursor } from '../../lib/documents/list-cursor.ts'
 import { type DocumentId, formatFileId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
@@ -8,6 +9,7 @@ import { invoke } from '../support/api/invoke.ts'
 import { type DocumentedOperation, OPENAPI, PROMOTE } from '../support/api/openapi.ts'
 import { functionOf, OPERATIONS } from '../support/api/operations.ts'
 import { type RouteRequest, routeEvent } from '../support/api/rest-event.ts'
+import { addTenant, TENANT } from '../support/api/tenant.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
 
@@ -49,10 +51,13 @@ function verdictsOf({ method, path }: DocumentedOperation, place: Place): Map<st
 async function prepare(operation: TestedOperation) {
   const api = createTestApi({ rateLimiter: UNLIMITED })
   const documentId = idOf(await api.promote({})) as DocumentId
-  const parameters = { document_id: documentId, container_id: CONTAINER, file_id: formatFileId(PATH) }
-  const send = ({ headers, ...more }: RouteRequest) => {
+  await addTenant(api)
+  const parameters = { document_id: documentId, container_id: CONTAINER, file_id: formatFileId(PATH), ...TENANT }
+  const isForPlatform = /^.workspaces/.test(operation.path)
+  const send = async ({ headers, ...more }: RouteRequest) => {
+    if (isForPlatform && operation.method === 'delete') await addTenant(api)
     const request = { parameters, body: operation.body, ...more }
-    const authorization = { authorization: `Bearer ${api.managementToken}` }
+    const authorization = { authorization: `Bearer ${isForPlatform ? api.platformToken : api.managementToken}` }
     const event = routeEvent(operation, { ...request, headers: { ...authorization, ...headers } })
     return invoke(api.handlers[functionOf(operation).name], { event, operation })
   }
@@ -60,17 +65,29 @@ async function prepare(operation: TestedOperation) {
   const sendWith = (place: Place, name: string, value: unknown) => {
     const named = JSON.parse(JSON.stringify({ name: value }).replace('name', name))
     if (place !== 'body') return send(place === 'query' ? { query: named } : { headers: named })
-    return send({ body: operation.body && name !== 'paths' ? { prefix: '', ...named } : named })
+    const { paths, ...others } = { ...(operation.body as { paths?: unknown }) }
+    const base = paths !== undefined && name !== 'paths' ? { prefix: '' } : others
+    return send({ body: { ...base, ...named } })
   }
-  const cursor = formatCursor(WORKSPACE, { createdAt: new Date(NOW_MS), documentId })
+  const cursors = { '/workspaces': 'ws_1', '/workspaces/{workspace_id}/keys': keyIdOf(TENANT.workspace_id) }
+  const ofDocuments = formatCursor(WORKSPACE, { createdAt: new Date(NOW_MS), documentId })
+  const cursor = cursors[operation.path as keyof typeof cursors] ?? ofDocuments
   const after = operation === OPERATIONS.list_documents ? documentId : formatFileId('a')
   const many = Array(101).fill(documentId)
   const values: Record<string, [good: unknown, bad: unknown]> = {
-    ...{ limit: ['1', '0'], order: ['asc', 'up'], cursor: [cursor, 'x'], page: [cursor, 'x'], purpose: ['batch', 'x'] },
+    ...{ limit: ['1', '0'], order: ['asc', 'up'], cursor: [cursor, '.'], page: [cursor, 'x'], purpose: ['batch', 'x'] },
     ...{ after: [after, 'x'], after_id: [documentId, 'x'], 'ids[]': [documentId, many], ids: [documentId, many] },
     ...{ workspace_id: ['ws_1', 'ws_2'], 'File-Shape': ['native', 'x'], 'Idempotency-Key': ['k', ''] },
     ...{ 'If-Match': ['*', '"'], 'File-Bytes': [String(CSV.length), 'x'], 'File-Expires-In': ['3600', '1'] },
-    ...{ 'File-Sha256': [createHash('sha256').update(CSV).digest('hex'), 'x'], expires_in_seconds: [3600, 1] },
+    ...{ 'File-Sha256': [createHash('sha256').update(CSV).digest('hex'), 'x'], expires_in_seconds: [3600, 0] },
+    ...{ quota_bytes: [1000, -1], expire_after_seconds: [3600, 1], expire_at_most_seconds: [3600, 1] },
+    ...{
+      requests_per_minute: [60, 0],
+      permissions: [['files:read'], []],
+      kind: ['standard', 'x'],
+      disabled: [true, 1],
+    },
+    ...{ user_id: ['u', 'u u'], expires_at: ['2099-01-01T00:00:00Z', 'x'], grace_seconds: [0, -1] },
     ...{ Prefer: ['wait=1', ''], prefix: ['', '/'], paths: [[PATH], []] },
   }
   const valuesOf = (name: string) => (Object.hasOwn(values, name) && values[name]) || ['x', 'x']
@@ -105,10 +122,11 @@ describe.each(Object.entries(ALL))('%s', (_, operation) => {
     }
   })
 
-  it('takes an empty body, as clients send it with nothing to say; a promotion of many needs to know which', async () => {
+  it('takes an empty body, as clients send it with nothing to say, unless it needs to know more', async () => {
     const { send } = await prepare(operation)
+    const needsBody = [OPERATIONS.promote_container_files, OPERATIONS.save_key].includes(operation as never)
     for (const body of ['', ' ', '{}', 'null', '{"x":null}', '{"x":""}']) {
-      expect((await send({ body })).status, body).toBe(operation.body ? 400 : operation.success)
+      expect((await send({ body })).status, body).toBe(needsBody ? 400 : operation.success)
     }
   })
 

@@ -42,7 +42,7 @@ describe('POST …/promote: 403', () => {
     const { api } = files
     const workspaceId = of === ELSEWHERE ? ELSEWHERE : WORKSPACE
     for (const ms of expiries) await files.record(1, { workspaceId, expiresAt: new Date(NOW_MS + ms) })
-    await api.workspaces.create(WORKSPACE, 8, AbortSignal.timeout(60_000))
+    await api.workspaces.create(WORKSPACE, { quotaBytes: 8 }, AbortSignal.timeout(60_000))
     await api.stored.setUsage(WORKSPACE, { quotaBytes: 8, usedBytes: 1 })
     const error = new Error('down')
     if (of === 'no index') vi.spyOn(api.documents, 'nextExpiry').mockRejectedValue(error)
@@ -64,9 +64,9 @@ describe('POST …/promote: 429', () => {
     ['one without permission', { headers: {} }],
   ])('above the rate limit for %s: the limit outranks every later refusal', async (name, request) => {
     const api = createTestApi()
-    for (let i = 0; i < 5; i++) await api.promote({ path: 'missing' })
     const headers =
       name === 'one without permission' ? { Authorization: `Bearer ${api.apiKeys.add({ permissions: [] })}` } : {}
+    for (let i = 0; i < 5; i++) await api.promote({ path: 'missing', headers })
     const response = await api.promote({ ...request, headers })
     const detail = 'This API key sends requests faster than its rate limit allows.'
     const told = { headers: { ...RATE_HEADERS, ratelimit: '"default";r=0;t=5', 'retry-after': '1' } }

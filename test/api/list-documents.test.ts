@@ -113,7 +113,7 @@ describe('GET /v1/files', () => {
 
   it("takes no cursor of another workspace's list, and shows nothing of it", async () => {
     for (let minute = 3; minute > 0; minute--) await record(minute, { workspaceId: 'ws_2' as WorkspaceId })
-    const token = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, keyId: 'key_2', kind: 'management' })
+    const token = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management' })
     const foreign = await list({ limit: '1' }, { Authorization: `Bearer ${token}` })
     for (const query of [{ cursor: bodyOf(foreign).cursor }, { after: bodyOf(foreign).last_id }]) {
       expect(refusalOf(await list(query))).toEqual([400, 'invalid_cursor'])

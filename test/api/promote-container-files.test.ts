@@ -80,7 +80,7 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
     const paths = manyPaths(501)
     const api = prepare(paths)
     // All of them would take a busy machine longer than the gateway waits: there is room for fifty.
-    await api.workspaces.create('ws_1' as WorkspaceId, 50 * CSV.length, AbortSignal.timeout(1000))
+    await api.workspaces.create('ws_1' as WorkspaceId, { quotaBytes: 50 * CSV.length }, AbortSignal.timeout(1000))
     const first = await api.promoteAll({ prefix: 'many/' })
     expect(listOf(first).data.map(({ path }) => path)).toEqual(paths.slice(0, 500))
     const outcomes = outcomesOf(first).map(([, outcome]) => outcome)

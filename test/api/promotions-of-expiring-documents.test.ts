@@ -14,7 +14,10 @@ const signal = AbortSignal.timeout(60_000)
 
 const files = useDocumentsApi()
 const { setClock } = files
-const setRetention = (to: Retention) => files.api.workspaces.setRetention(WORKSPACE, { shown: {}, to }, signal)
+const setRetention = async (to: Retention) => {
+  const shown = await files.api.ledger.read(WORKSPACE, signal)
+  return shown && files.api.workspaces.change(WORKSPACE, { shown, to }, signal)
+}
 const promoteMany = (seconds?: number) => files.api.promoteAll({ prefix: '', expires_in_seconds: seconds })
 /** By its Idempotency-Key, and by a promotion of many. */
 const promoteBoth = async (seconds?: number) => {

@@ -121,7 +121,7 @@ describe('POST /v1/containers/{container_id}/promote: refused as a whole', () =>
 
   it('is 403 for a prefix without the permission to read containers; paths need none', async () => {
     const api = prepare()
-    const token = api.apiKeys.add({ permissions: ['files:promote'], keyId: 'key_one' })
+    const token = api.apiKeys.add({ permissions: ['files:promote'] })
     const headers = { Authorization: `Bearer ${token}` }
     const response = await api.promoteAll({ prefix: '' }, { headers })
     expect(refusalOf(response)).toEqual([403, 'permission_denied'])

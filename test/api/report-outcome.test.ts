@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { keyIdIn } from '../../lib/auth/api-token.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { idOf } from '../support/api/idempotent-promotions.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
@@ -18,7 +19,7 @@ describe('the log line and the metrics of a request', () => {
         message: 'request answered',
         operation: 'promote_container_file',
         request_id: expect.any(String),
-        key_id: 'key_1',
+        key_id: keyIdIn(api.token),
         workspace_id: 'ws_1',
         container_id: CONTAINER,
         document_id,
@@ -52,7 +53,7 @@ describe('the log line and the metrics of a request', () => {
         level: 'info',
         status: 404,
         reason: 'container_file_not_found',
-        key_id: 'key_1',
+        key_id: keyIdIn(api.token),
         container_id: CONTAINER,
         steps_ms: { authenticate: MS, look_up: MS },
       }),

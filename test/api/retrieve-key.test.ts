@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { keyIdIn } from '../../lib/auth/api-token.ts'
 import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
@@ -21,7 +22,6 @@ describe('GET /key', () => {
     const { body: document } = await api.promote({})
     const expiresAtMs = Date.parse('2027-02-19T09:38:35.556Z')
     const token = api.apiKeys.add({
-      keyId: 'key_own',
       permissions: ['files:read', 'unknown'],
       expiresAtMs,
       requestsPerMinute: 12,
@@ -31,7 +31,7 @@ describe('GET /key', () => {
     expect([status, body]).toEqual([
       200,
       {
-        key_id: 'key_own',
+        key_id: keyIdIn(token),
         workspace_id: 'ws_1',
         kind: 'standard',
         permissions: ['files:read'],
@@ -53,6 +53,13 @@ describe('GET /key', () => {
     const key = { workspace_id: 'ws_new', kind: 'management', permissions: [...PERMISSIONS], expires_at: null }
     expect((await api.show(token)).body).toMatchObject({ ...key, requests_per_minute: 60, ...usage })
     expect(api.stored.ledgers()).toEqual([])
+  })
+
+  it('shows a platform key, without a workspace', async () => {
+    const api = setUp()
+    const token = api.apiKeys.add({ kind: 'platform', permissions: [] })
+    const key = { key_id: keyIdIn(token), kind: 'platform', workspace_id: null, permissions: [], user_id: 'user_1' }
+    expect((await api.show(token)).body).toEqual({ ...key, expires_at: null, requests_per_minute: 6000 })
   })
 
   it('is 503 without the ledger', async () => {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import { buildFunctions, PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
-import { newToken } from '../../lib/auth/api-token.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { restEvent } from '../support/api/rest-event.ts'
+import { BENCH_TOKEN } from './simulator/dynamodb.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 
@@ -49,7 +49,7 @@ export async function withBundles<Result>(use: (bundles: Bundles) => Promise<Res
 /** The request for a file of this size; any token is a valid one to the simulator. */
 export function promoteEvent(sizeBytes: number): unknown {
   const fileId = formatFileId(`output/${sizeBytes}.bin`)
-  return restEvent({ containerId: 'sess_1', fileId, headers: { authorization: `Bearer ${newToken()}` } })
+  return restEvent({ containerId: 'sess_1', fileId, headers: { authorization: `Bearer ${BENCH_TOKEN}` } })
 }
 
 /** Nothing that limits one key may stand in the way. */

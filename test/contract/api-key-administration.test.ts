@@ -1,12 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
-import {
-  type ApiKeyAdministration,
-  type ApiKeyGrant,
-  type ApiKeyRecord,
-  newApiKeyRecord,
-} from '../../lib/auth/api-key-administration.ts'
-import { hashToken, newToken } from '../../lib/auth/api-token.ts'
-import type { ApiKeyStore } from '../../lib/auth/caller.ts'
+import { type ApiKeyAdministration, type ApiKeyRecord, newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
+import { hashToken, keyIdIn, keyIdOf, newToken } from '../../lib/auth/api-token.ts'
+import type { ApiKeyGrant, ApiKeyStore } from '../../lib/auth/caller.ts'
 import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
 import { createApiKeyStore } from '../../lib/aws/dynamodb/api-key-store.ts'
 import { newWorkspaceId } from '../support/stores/ledger-values.ts'
@@ -17,15 +12,19 @@ const NOW = Date.parse('2026-11-21T09:38:35.556Z')
 
 const tables = useTables()
 let [administration, store] = [] as unknown as [ApiKeyAdministration, ApiKeyStore]
-let grant: ApiKeyGrant
+let grant: Extract<ApiKeyGrant, { workspaceId: string }>
 const sorted = (keys: ApiKeyRecord[]) => keys.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
-const list = async (attributes: Parameters<ApiKeyAdministration['list']>[0]) =>
-  sorted(await Array.fromAsync(administration.list(attributes, signal)))
-const add = async (change: Partial<ApiKeyGrant> = {}) => {
-  const key = newApiKeyRecord(newToken(), { ...grant, ...change }, NOW)
-  await administration.add(key, signal)
-  return key
+const list = (of: Parameters<ApiKeyAdministration['list']>[0]) => Array.fromAsync(administration.list(of, signal))
+const find = (token: string) => store.find(keyIdIn(token), hashToken(token), signal)
+const add = async (change: Partial<typeof grant> = {}, name?: string) => {
+  const given = { ...grant, ...change }
+  const token = newToken(keyIdOf(given.workspaceId, name))
+  const key = newApiKeyRecord(token, given, NOW, name)
+  expect(await administration.add(key, signal)).toBe(true)
+  return { key, token }
 }
+/** What authentication learns of a key. */
+const toApiKey = ({ tokenHash: _, createdAt: _createdAt, name: _name, ...key }: ApiKeyRecord) => key
 
 beforeEach(() => {
   const { dynamoDb: client, config } = tables()
@@ -38,77 +37,87 @@ beforeEach(() => {
     userId: 'user_7',
     expiresAtMs: 1_800_000_000_000,
     requestsPerMinute: 60,
+    workspaceRequestsPerMinute: 90,
   }
 })
 
-it.each<[string, Partial<ApiKeyGrant>]>([
-  ['of all attributes', {}],
+it.each<[string, Partial<ApiKeyGrant>, string?]>([
+  ['of all attributes', {}, 'ci'],
   [
-    'for management, without owner, expiry and a limit of its own',
+    'for management, without name, owner, expiry and a limit of its own',
     { kind: 'management', permissions: [], userId: undefined, expiresAtMs: undefined, requestsPerMinute: undefined },
   ],
-])('adds a key %s, which authentication then finds by its token', async (_, change) => {
-  const token = newToken()
-  const key = newApiKeyRecord(token, { ...grant, ...change }, NOW)
-  await administration.add(key, signal)
-  const { tokenHash, createdAt, ...apiKey } = key
-  expect(await store.find(hashToken(token), signal)).toEqual(apiKey)
-  await administration.change(tokenHash, { isEnabled: false }, signal)
-  expect(await store.find(tokenHash, signal)).toEqual({ ...apiKey, isEnabled: false })
-  await administration.change(tokenHash, { isEnabled: true }, signal)
-  expect(await list({ workspaceId: grant.workspaceId })).toEqual([key])
-  expect([createdAt, tokenHash]).toEqual(['2026-11-21T09:38:35.556Z', hashToken(token)])
+  ['for the platform', { kind: 'platform', workspaceId: undefined, workspaceRequestsPerMinute: undefined } as never],
+])('adds a key %s, which authentication then finds by its token', async (_, change, name) => {
+  const { key, token } = await add(change as Partial<typeof grant>, name)
+  expect(await find(token)).toEqual(toApiKey(key))
+  await administration.change(key.keyId, { isEnabled: false }, signal)
+  expect(await find(token)).toEqual({ ...toApiKey(key), isEnabled: false })
+  await administration.change(key.keyId, { isEnabled: true }, signal)
+  expect(await administration.get(key.keyId, signal)).toEqual(key)
+  expect(key.createdAt).toBe('2026-11-21T09:38:35.556Z')
 })
 
-it('finds nothing under the token itself or under an unknown hash', async () => {
-  const token = newToken()
-  await administration.add(newApiKeyRecord(token, grant, NOW), signal)
-  expect(await store.find(token, signal)).toBeUndefined()
-  expect(await store.find(hashToken(`${token}x`), signal)).toBeUndefined()
+it('finds no key by another token of its id', async () => {
+  const { key } = await add()
+  expect(await find(newToken(key.keyId))).toBeUndefined()
 })
 
-it('changes nothing when a key is added a second time', async () => {
-  const key = await add()
-  await administration.change(key.tokenHash, { isEnabled: false }, signal)
-  await administration.add(key, signal)
-  expect(await list({ keyId: key.keyId })).toEqual([{ ...key, isEnabled: false }])
+it('changes nothing when a key is added a second time, or another of its id', async () => {
+  const { key } = await add({}, 'ci')
+  await administration.change(key.keyId, { isEnabled: false }, signal)
+  expect(await administration.add(key, signal)).toBe(true)
+  expect(await administration.add(newApiKeyRecord(newToken(key.keyId), grant, NOW, 'ci'), signal)).toBe(false)
+  expect(await administration.get(key.keyId, signal)).toEqual({ ...key, isEnabled: false })
 })
 
-it('lists the keys of one workspace, of one id, and all', async () => {
-  const [one, two] = [await add(), await add()]
-  const other = await add({ workspaceId: newWorkspaceId() })
-  expect(await list({ workspaceId: grant.workspaceId })).toEqual(sorted([one, two]))
-  expect(await list({ keyId: other.keyId })).toEqual([other])
-  expect(await list({ keyId: other.keyId, workspaceId: grant.workspaceId })).toEqual([])
-  expect(await list({})).toEqual(expect.arrayContaining([one, two, other]))
+it('lists the keys of one workspace, by id and from any on, and all', async () => {
+  const [one, two, three] = sorted([(await add()).key, (await add()).key, (await add()).key])
+  const { key: other } = await add({ workspaceId: newWorkspaceId() })
+  const { workspaceId } = grant
+  expect(await list({ workspaceId })).toEqual([one, two, three])
+  expect(await list({ workspaceId, after: `${one?.keyId}`, limit: 1 })).toEqual([two, three])
+  expect(await list({})).toEqual(expect.arrayContaining([one, two, three, other]))
 })
 
 it.each([
-  ['makes permanent', { expiresAtMs: 'never' }, { expiresAtMs: undefined }],
-  ['sets what may be done with', { permissions: ['files:read'] }, { permissions: ['files:read'] }],
-  ['disables and lets expire', { isEnabled: false, expiresAtMs: NOW }, { isEnabled: false, expiresAtMs: NOW }],
-] as const)('%s a key and leaves the rest of it alone', async (_, change, expected) => {
-  const [key, bystander] = [await add(), await add()]
-  expect(await administration.change(key.tokenHash, change, signal)).toBe(true)
-  expect(await list({ keyId: key.keyId })).toEqual([{ ...key, ...expected }])
-  expect(await list({ keyId: bystander.keyId })).toEqual([bystander])
+  ['makes permanent', { expiresAtMs: undefined }],
+  ['sets what may be done with', { permissions: ['files:read'] }],
+  ['disables and lets expire', { isEnabled: false, expiresAtMs: NOW }],
+  ['takes its limit from', { requestsPerMinute: undefined, workspaceRequestsPerMinute: 120 }],
+] as const)('%s a key and leaves the rest of it alone', async (_, change) => {
+  const [{ key }, { key: bystander }] = [await add(), await add()]
+  expect(await administration.change(key.keyId, change, signal)).toBe(true)
+  expect(await administration.get(key.keyId, signal)).toEqual({ ...key, ...change })
+  expect(await administration.get(bystander.keyId, signal)).toEqual(bystander)
+})
+
+it('gives a key another token, if it has the one that was shown; the former one ends in time', async () => {
+  const { key, token } = await add()
+  const [renewed, other] = [newToken(key.keyId), newToken(key.keyId)]
+  const give = (next: string, shown: string) => {
+    const formerTokens = { [hashToken(token)]: NOW + 1000 }
+    const change = { tokenHash: hashToken(next), formerTokens }
+    return administration.change(key.keyId, change, signal, hashToken(shown))
+  }
+  // Once more: its answer was lost.
+  const answers = [await give(renewed, token), await give(renewed, token), await give(other, token)]
+  expect(answers).toEqual([true, true, false])
+  expect(await find(renewed)).toMatchObject({ keyId: key.keyId, expiresAtMs: grant.expiresAtMs })
+  expect(await find(token)).toMatchObject({ keyId: key.keyId, expiresAtMs: NOW + 1000 })
+  await administration.change(key.keyId, { expiresAtMs: NOW }, signal)
+  expect(await find(token)).toMatchObject({ expiresAtMs: NOW })
+  expect(await find(other)).toBeUndefined()
 })
 
 it('removes a key, which authentication then knows no more, and leaves the others alone; twice is fine', async () => {
-  const [key, bystander] = [await add(), await add()]
-  for (let times = 0; times < 2; times++) await administration.remove(key.tokenHash, signal)
-  expect(await store.find(key.tokenHash, signal)).toBeUndefined()
+  const [{ key, token }, { key: bystander }] = [await add(), await add()]
+  for (let times = 0; times < 2; times++) await administration.remove(key.keyId, signal)
+  expect(await find(token)).toBeUndefined()
   expect(await list({ workspaceId: grant.workspaceId })).toEqual([bystander])
 })
 
-it('lets a key be replaced once', async () => {
-  const { tokenHash, keyId } = await add()
-  const replace = (replacedBy: string) => administration.change(tokenHash, { replacedBy, isEnabled: false }, signal)
-  expect([await replace('key_1'), await replace('key_2')]).toEqual([true, false])
-  expect(await list({ keyId })).toMatchObject([{ replacedBy: 'key_1' }])
-})
-
 it('makes no key by changing one that is not there', async () => {
-  expect(await administration.change(hashToken(newToken()), { isEnabled: true }, signal)).toBe(false)
+  expect(await administration.change(keyIdOf(grant.workspaceId), { isEnabled: true }, signal)).toBe(false)
   expect(await list({ workspaceId: grant.workspaceId })).toEqual([])
 })

@@ -11,12 +11,12 @@ const { attempt, taken, counted, ledgerNow } = on
 const read = () => on.ledger.read(on.workspaceId, signal)
 const usage = () => on.ledger.usage(on.workspaceId, signal)
 const take = (one: ReturnType<typeof attempt>) => on.ledger.take(one, signal, 0)
-const create = () => on.ledger.create(on.workspaceId, 500, signal)
+const create = () => on.ledger.create(on.workspaceId, { quotaBytes: 500 }, signal)
 
 const SHARES = 4
 /** Each gives the workspace one item, or one more. */
 const TABLES: [string, (share: TableShard) => AsyncIterable<WorkspaceId>, (id: WorkspaceId) => Promise<unknown>][] = [
-  ['Workspaces', (share) => on.ledger.list(signal, share), (id) => on.ledger.create(id, 1000, signal)],
+  ['Workspaces', (share) => on.ledger.list(signal, share), (id) => on.ledger.create(id, { quotaBytes: 1000 }, signal)],
   [
     'Documents',
     (share) => on.documents.listWorkspaces(share, signal),

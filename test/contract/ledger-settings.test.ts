@@ -1,25 +1,29 @@
 import { expect, it } from 'vitest'
-import type { Retention } from '../../lib/ledger/expiry.ts'
+import type { WorkspaceSettings } from '../../lib/ledger/ports/ledger.ts'
 import { newRelease } from '../support/stores/ledger-values.ts'
 import { useTableStores } from '../support/stores/table-stores.ts'
 
 const { signal } = new AbortController()
-const NO_RETENTION: Retention = { expireAfterSeconds: undefined, expireAtMostSeconds: undefined }
+const NONE = { expireAfterSeconds: undefined, expireAtMostSeconds: undefined, requestsPerMinute: undefined }
 
 const on = useTableStores()
 const { attempt, taken, counted, ledgerNow } = on
 const read = () => on.ledger.read(on.workspaceId, signal)
-const usage = () => on.ledger.usage(on.workspaceId, signal)
-const take = (one: ReturnType<typeof attempt>) => on.ledger.take(one, signal, 0)
-const create = (quotaBytes: number) => on.ledger.create(on.workspaceId, quotaBytes, signal)
-const setQuota = (toBytes: number, shownBytes = 1000) =>
-  on.ledger.setQuota(on.workspaceId, { shownBytes, toBytes }, signal)
-const setRetention = async (to: Retention, shown?: Retention) =>
-  on.ledger.setRetention(on.workspaceId, { shown: shown ?? (await read()) ?? {}, to }, signal)
+const create = (settings: WorkspaceSettings) => on.ledger.create(on.workspaceId, settings, signal)
+const change = async (to: Partial<WorkspaceSettings>, shown: Partial<WorkspaceSettings> = {}) =>
+  on.ledger.change(on.workspaceId, { shown: { quotaBytes: 1000, ...(await read()), ...shown }, to }, signal)
 
-it('sets the quota, and the times, of no workspace it has never seen', async () => {
-  expect([await setQuota(500), await setRetention({ expireAfterSeconds: 60 })]).toEqual([undefined, undefined])
+it('changes the settings of no workspace it has never seen', async () => {
+  expect([await change({ quotaBytes: 500 }), await change({ expireAfterSeconds: 60 })]).toEqual([undefined, undefined])
   expect(await read()).toBeUndefined()
+})
+
+it('makes a workspace with settings of its own', async () => {
+  const settings = { quotaBytes: 500, expireAfterSeconds: 60, expireAtMostSeconds: 90, requestsPerMinute: 30 }
+  const { isNew, ledger } = await create(settings)
+  expect([isNew, ledger]).toEqual([true, await ledgerNow()])
+  expect(ledger).toMatchObject({ ...settings, usedBytes: 0, documents: 0, createdAt: new Date(ledger.version) })
+  expect(await create({ quotaBytes: 1 })).toEqual({ isNew: false, ledger })
 })
 
 it.each([
@@ -30,40 +34,37 @@ it.each([
   await on.ledger.mark(newRelease(kept), signal, 0)
   const before = await ledgerNow()
   const after = { ...before, quotaBytes, version: before.version + 1 }
-  expect(await setQuota(quotaBytes)).toEqual(after)
+  expect(await change({ quotaBytes })).toEqual(after)
   expect(await ledgerNow()).toEqual(after)
   expect(before).toMatchObject({ takings: [{ attemptId: open.attemptId }], releases: [{ sizeBytes: 400 }] })
 })
 
-it('sets how long documents are kept, which every taking tells, and nothing else of the ledger', async () => {
+it('sets how long documents are kept, which every taking tells, and the limit; what is not named stays', async () => {
   await taken({ sizeBytes: 300 })
-  const both = { expireAfterSeconds: 60, expireAtMostSeconds: 90 }
-  for (const retention of [both, { expireAfterSeconds: 70 }, { expireAtMostSeconds: 80 }, {}]) {
+  const all = { expireAfterSeconds: 60, expireAtMostSeconds: 90, requestsPerMinute: 30 }
+  for (const to of [all, { expireAfterSeconds: 70 }, { expireAtMostSeconds: 80, requestsPerMinute: undefined }, NONE]) {
     const before = await ledgerNow()
-    expect(await setRetention(retention)).toBe('set')
-    const after = { ...before, ...NO_RETENTION, ...retention, version: before.version + 1 }
+    const after = { ...before, ...to, version: before.version + 1 }
+    expect(await change(to)).toEqual(after)
     expect(await ledgerNow()).toEqual(after)
     const other = attempt({ sizeBytes: 1 })
     const ledger = { ...after, usedBytes: 301, documents: 2, version: after.version + 1, takings: expect.any(Array) }
-    expect(await take(other)).toEqual({ outcome: 'taken', ledger })
+    expect(await on.ledger.take(other, signal, 0)).toEqual({ outcome: 'taken', ledger })
     await on.ledger.giveBack(other, signal)
   }
 })
 
-it('changes no quota and no time that is no longer as it was shown', async () => {
-  const both = { expireAfterSeconds: 60, expireAtMostSeconds: 90 }
-  const [after, none] = [{ expireAfterSeconds: 60 }, {}]
-  await create(500)
-  for (const held of [both, after, none]) {
-    await setRetention(held)
-    const before = await ledgerNow()
-    for (const shown of [both, after, { ...both, expireAtMostSeconds: 91 }, { expireAtMostSeconds: 90 }, none]) {
-      if (shown === held) continue
-      expect(await setRetention({ expireAfterSeconds: 70 }, shown)).toBe('changed')
-      expect(await ledgerNow()).toEqual(before)
-    }
+it('changes nothing that is no longer as it was shown, unless it is as wanted', async () => {
+  const settings = { quotaBytes: 500, expireAfterSeconds: 60, expireAtMostSeconds: 90, requestsPerMinute: 30 }
+  await create(settings)
+  const before = await ledgerNow()
+  for (const [member, wanted] of Object.entries({ ...settings, quotaBytes: 400 })) {
+    const other = { [member]: wanted + 1 }
+    const stale = [other, { [member]: undefined, ...(member === 'quotaBytes' && { quotaBytes: 1 }) }]
+    for (const shown of stale) expect(await change({ [member]: wanted + 2 }, shown), member).toBe('changed')
+    expect(await ledgerNow()).toEqual(before)
   }
-  const usages = [500, 900].map((quotaBytes) => expect.objectContaining({ quotaBytes, usedBytes: 0 }))
-  const answers = [await setQuota(900, 400), await usage(), await setQuota(900, 500), await setQuota(900, 400)]
-  expect(answers).toEqual(['changed', ...usages, usages[1]])
+  expect(await change({ quotaBytes: 400, requestsPerMinute: 30 }, { requestsPerMinute: 31 })).toBe('changed')
+  // A repetition after a lost answer.
+  expect(await change({ requestsPerMinute: 30 }, { requestsPerMinute: 31 })).toEqual(before)
 })

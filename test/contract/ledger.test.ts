@@ -41,6 +41,7 @@ describe('take', () => {
       usedBytes: 400,
       documents: 1,
       version: on.clock.nowMs + 1,
+      createdAt: new Date(on.clock.nowMs),
       takings: [asTaking(one)],
       releases: [],
     }

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
 import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
-import { newToken } from '../../lib/auth/api-token.ts'
+import { keyIdOf, newToken } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { jsonLines } from '../support/machine/admin.ts'
@@ -71,7 +71,7 @@ it('workspaces delete --erase leaves nothing of a workspace, nor touches one who
     await service().s3.send(new PutObjectCommand(late))
     const { productDynamoDb: client, config } = service()
     const grant = { workspaceId: 'ws_a' as WorkspaceId, kind: 'management', permissions: [], userId: 'user' } as const
-    const key = newApiKeyRecord(newToken(), { ...grant, expiresAtMs: undefined }, Date.now())
+    const key = newApiKeyRecord(newToken(keyIdOf('ws_a')), { ...grant, expiresAtMs: undefined }, Date.now())
     await createApiKeyAdministration({ client, tableName: config.keysTable }).add(key, new AbortController().signal)
   }
   const { code, stderr, ...erased } = await admin(...ERASE)

@@ -36,7 +36,7 @@ describe('npm run admin --: wrong usage', () => {
     [['workspaces', 'show', '../x'], '"../x" is not a workspace id'],
     [['workspaces', 'set-quota', 'ws_1', '10gigs'], '"10gigs" is not a size'],
     [['workspaces', 'set', 'ws_1', '--expire-after', '59m'], '"59m" is not possible: from 1h to 3650d'],
-    [['keys', 'create'], "required option '--workspace <id>' not specified"],
+    [['keys', 'create'], 'Say --workspace or --platform.'],
     [['keys', 'create', '--workspace', 'w'], 'needs --management or a --permission'],
     [['keys', 'create', '--workspace', 'w', '--permission', 'root'], '"root" is not a permission'],
     [['keys', 'create', '--workspace', 'w', '--management', '--permission', 'files:promote'], 'every permission'],

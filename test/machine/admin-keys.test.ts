@@ -1,16 +1,10 @@
-import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
-import { marshall } from '@aws-sdk/util-dynamodb'
+import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { jsonLines } from '../support/machine/admin.ts'
 import { TOKEN, useAdministration } from '../support/machine/use-administration.ts'
 import type { TestWorkspace } from '../support/protocol/workspaces.ts'
 
 const { admin, adminDenied, service, promote, workspaceWithDocument } = useAdministration()
-
-const plantKey = (key: Record<string, unknown>) => {
-  const Item = marshall({ kind: 'standard', status: 'enabled', ...key })
-  return service().dynamoDb.send(new PutItemCommand({ TableName: service().config.keysTable, Item }))
-}
 
 describe('npm run admin -- keys', () => {
   it('prints a token once; it works at once, and is neither stored nor listed', async () => {
@@ -29,7 +23,7 @@ describe('npm run admin -- keys', () => {
     expect((await promote(workspace)).status).toBe(200)
 
     const { Items } = await service().dynamoDb.send(new ScanCommand({ TableName: service().config.keysTable }))
-    expect(JSON.stringify(Items)).not.toContain(token.slice(4))
+    expect(JSON.stringify(Items)).not.toContain(token.slice(32))
     const [all, own] = await Promise.all([
       admin('keys', 'list'),
       admin('keys', 'list', '--workspace', 'ws_keys', '--json'),
@@ -37,13 +31,14 @@ describe('npm run admin -- keys', () => {
     for (const { stdout } of [all, own]) expect(stdout).not.toMatch(/cfp_|[0-9a-f]{64}/)
     expect(jsonLines(own)).toEqual([
       {
-        key_id: expect.stringMatching(/^key_[0-9a-f]{12}$/),
+        key_id: expect.stringMatching(/^key_[0-9A-Za-z]{28}$/),
         workspace_id: 'ws_keys',
         kind: 'standard',
         permissions: ['files:promote'],
         status: 'enabled',
         expires_at: expect.stringMatching(/Z$/),
         created_at: expect.stringMatching(/Z$/),
+        former_tokens_end_at: null,
       },
     ])
   })
@@ -62,44 +57,56 @@ describe('npm run admin -- keys', () => {
     }
   })
 
-  it('rotates a key: the new one works, the old one after its grace no more', async () => {
+  it('rotates a key: its new token works, the former one after its grace no more', async () => {
     const workspace = await workspaceWithDocument('ws_rotate')
-    const graceful = await admin('keys', 'rotate', workspace.keyId, '--grace', '24h', '--json')
-    const [second, old] = jsonLines(graceful)
-    expect(old).toMatchObject({ key_id: workspace.keyId, replaced_by: second?.key_id })
-    const renewed = { ...workspace, token: `${second?.token}` }
-    expect([(await promote(workspace)).status, (await promote(renewed)).status]).toEqual([200, 200])
-    const hard = await admin('keys', 'rotate', `${second?.key_id}`, '--grace', '0')
-    expect(hard.code).toBe(0)
-    expect((await promote(renewed)).status).toBe(401)
-    for (const [keyId, successor] of [
-      [workspace.keyId, second?.key_id],
-      [second?.key_id, /key_\w+/.exec(hard.stderr)?.[0]],
-    ]) {
-      const again = await admin('keys', 'rotate', `${keyId}`, '--expires', '1d')
-      const stderr = expect.stringContaining(`Key ${keyId} was replaced by ${successor}: rotate that one`)
-      expect(again).toEqual({ code: 1, stdout: '', stderr })
-    }
-    const all = jsonLines(await admin('keys', 'list', '--workspace', 'ws_rotate', '--json'))
-    expect(all.map(({ replaced_by }) => replaced_by).filter(Boolean)).toHaveLength(2)
-    const [third] = all.filter(({ replaced_by }) => !replaced_by)
-    await admin('keys', 'expire', `${third?.key_id}`, '1d')
-    const unsaid = await admin('keys', 'rotate', `${third?.key_id}`)
-    expect(unsaid).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--expires') })
-    await admin('keys', 'expire', `${third?.key_id}`, '0s')
-    expect((await admin('keys', 'rotate', `${third?.key_id}`)).stderr).toContain('is expired')
+    const [renewed] = jsonLines(await admin('keys', 'rotate', workspace.keyId, '--grace', '24h', '--json'))
+    expect(renewed).toMatchObject({ key_id: workspace.keyId, former_tokens_end_at: expect.stringMatching(/Z$/) })
+    const second = { ...workspace, token: `${renewed?.token}` }
+    const statuses = async () => [(await promote(workspace)).status, (await promote(second)).status]
+    expect(await statuses()).toEqual([200, 200])
+    const hard = await admin('keys', 'rotate', workspace.keyId, '--grace', '0')
+    expect([hard.code, await statuses()]).toEqual([0, [401, 401]])
+    expect((await promote({ ...workspace, token: hard.stdout.trim() })).status).toBe(200)
+    expect(hard.stderr).not.toContain('former')
+    expect(jsonLines(await admin('keys', 'list', '--workspace', 'ws_rotate', '--json'))).toHaveLength(1)
+    await admin('keys', 'expire', workspace.keyId, '0s')
+    expect((await admin('keys', 'rotate', workspace.keyId)).stderr).toContain('is expired')
   })
 
-  it('says what stands when the second half of a rotation fails', async () => {
-    const workspace = await workspaceWithDocument('ws_half')
-    const denied = { operation: 'UpdateItem', message: 'not you' }
-    const half = await adminDenied(denied, 'keys', 'rotate', workspace.keyId, '--grace', '0')
-    expect(half.code).toBe(2)
-    expect(half.stderr).toMatch(
-      new RegExp(`\nThe new key key_\\w+ works; .*keys expire ${workspace.keyId} 0s.*not you\n$`),
-    )
-    const renewed = { ...workspace, token: `${TOKEN.exec(half.stdout)?.[0]}` }
-    expect([(await promote(workspace)).status, (await promote(renewed)).status]).toEqual([200, 200])
+  it('makes a key with a name again, with another token, and tells its former tokens how long they have', async () => {
+    const create = ['keys', 'create', '--workspace', 'ws_named', '--management', '--name', 'ci', '--yes', '--json']
+    const [first] = jsonLines(await admin(...create))
+    const [again] = jsonLines(await admin(...create, '--grace', '1h'))
+    expect([again?.key_id, again?.name]).toEqual([first?.key_id, 'ci'])
+    const status = async (key: typeof first) => {
+      return (await service().call('retrieve_key', { token: key?.token } as TestWorkspace, {})).status
+    }
+    expect([await status(first), await status(again)]).toEqual([200, 200])
+    const [last] = jsonLines(await admin(...create))
+    expect([await status(first), await status(again), await status(last)]).toEqual([401, 401, 200])
+    const wrong = await admin('keys', 'create', '--workspace', 'ws_named', '--management', '--name', 'c.i')
+    expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('not a name of a key') })
+  })
+
+  it('makes a platform key, which must end within a year, and rights or a workspace it takes none', async () => {
+    const create = ['keys', 'create', '--platform', '--expires']
+    const { stdout, stderr } = await admin(...create, '30d')
+    expect(stderr).toMatch(/^This is the token of key_0{11}\w{17}: platform key for all workspaces; enabled/)
+    const platform = { token: stdout.trim() } as TestWorkspace
+    const parameters = { workspace_id: 'ws_by_platform' }
+    expect((await service().call('save_workspace', platform, { parameters, body: {} })).status).toBe(200)
+    expect((await service().call('list_documents', platform, {})).status).toBe(403)
+    for (const wrong of [
+      [...create, 'never'],
+      [...create, '400d'],
+      ['keys', 'create', '--platform'],
+      [...create, '30d', '--management'],
+      [...create, '30d', '--permission', 'files:read'],
+      [...create, '30d', '--workspace', 'ws_1'],
+      ['keys', 'create', '--management'],
+    ]) {
+      expect(await admin(...wrong), wrong.join(' ')).toMatchObject({ code: 2, stdout: '' })
+    }
   })
 
   it('gives no token out when the key could not be stored', async () => {
@@ -110,32 +117,19 @@ describe('npm run admin -- keys', () => {
     expect(stderr).toMatch(/^AWS refuses this /)
     expect(stderr).not.toContain('cfp_')
   })
-
-  it('touches neither of two keys with the same id', async () => {
-    for (const token_hash of ['one', 'two']) {
-      await plantKey({ token_hash, key_id: 'key_twin', workspace_id: `ws_${token_hash}` })
-    }
-    const refused = await admin('keys', 'disable', 'key_twin', '--yes')
-    expect(refused).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringContaining('2 keys have the id key_twin'),
-    })
-    expect((await admin('keys', 'list', '--workspace', 'ws_one')).stdout).toContain('enabled')
-  })
 })
 
 describe('npm run admin -- keys change', () => {
   it('gives a key a limit of its own, which the next request has and a rotation keeps, and takes it back', async () => {
-    const limited = ['--permission', 'files:read', '--requests-per-minute', '12', '--json']
+    const limited = ['--permission', 'files:read', '--requests-per-minute', '30', '--json']
     const [key] = jsonLines(await admin('keys', 'create', '--workspace', 'ws_limited', '--yes', ...limited))
     const limitOf = async (token: unknown) => {
       const { body } = await service().call('retrieve_key', { token } as TestWorkspace, {})
       return (body as { requests_per_minute: number }).requests_per_minute
     }
-    expect([key?.requests_per_minute, await limitOf(key?.token)]).toEqual([12, 12])
+    expect([key?.requests_per_minute, await limitOf(key?.token)]).toEqual([30, 30])
     const [rotated] = jsonLines(await admin('keys', 'rotate', `${key?.key_id}`, '--json'))
-    expect(await limitOf(rotated?.token)).toBe(12)
+    expect(await limitOf(rotated?.token)).toBe(30)
     await admin('keys', 'change', `${rotated?.key_id}`, '--requests-per-minute', 'default')
     expect(await limitOf(rotated?.token)).toBe(600)
     for (const wrong of [['--requests-per-minute', '0'], ['--requests-per-minute', '60001'], []]) {
@@ -174,7 +168,9 @@ describe('npm run admin -- keys: what is rarely meant', () => {
   it('makes no key for a missing workspace without --yes', async () => {
     const refused = await admin('keys', 'create', '--workspace', 'ws_typo', '--management')
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toMatch(/^There is no workspace ws_typo .* Make a key for it\? .* add --yes to do it\.\n$/)
+    expect(refused.stderr).toMatch(
+      /^There is no workspace ws_typo\. Make it, with the default quota\? .* add --yes to do it\.\n$/,
+    )
     expect((await admin('keys', 'list', '--workspace', 'ws_typo')).stderr).toMatch(/^There are no keys\.\nThere is no /)
   })
 

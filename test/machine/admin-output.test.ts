@@ -25,7 +25,7 @@ async function promoteFileIn(folder: string): Promise<string> {
 function masked(text: string): string {
   return text
     .replace(/cfp_\w+/g, 'TOKEN')
-    .replace(/key_[0-9a-f]{12}/g, 'KEY_ID')
+    .replace(/key_[0-9A-Za-z]{28}/g, 'KEY_ID')
     .replace(/(file_)?[1-9A-HJ-NP-Za-km-z]{21,22}\b/g, (_, isDocument) => (isDocument ? 'DOCUMENT_ID' : 'ATTEMPT_ID'))
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/within \d+ s/, 'within N s')

@@ -11,7 +11,7 @@ describe('npm run admin -- workspaces', () => {
     await admin('workspaces', 'create', 'ws_made', '--quota', '2MiB')
     const same = await admin('workspaces', 'create', 'ws_made', '--quota', '2MiB', '--json')
     const bytes = { quota_bytes: 2 * MIB, used_bytes: 0, remaining_bytes: 2 * MIB }
-    const usage = { workspace_id: 'ws_made', ...bytes, documents: 0 }
+    const usage = { workspace_id: 'ws_made', ...bytes, documents: 0, created_at: expect.stringMatching(/Z$/) }
     expect([same.code, jsonLines(same)]).toEqual([0, [{ ...usage, is_new: false }]])
     const shown = await admin('workspaces', 'show', 'ws_made', '--json')
     expect(jsonLines(shown)).toEqual([{ ...usage, under_way: [] }])
@@ -37,11 +37,24 @@ describe('npm run admin -- workspaces', () => {
         used_bytes: 1000,
         remaining_bytes: 1000,
         documents: 1,
+        created_at: expect.stringMatching(/Z$/),
         previous_quota_bytes: 400,
       },
     ])
     expect(audited).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing is wrong') })
     expect([(await promote(workspace)).status, (await promote(workspace)).status]).toEqual([200, 403])
+  })
+})
+
+describe('npm run admin -- workspaces set', () => {
+  it('gives the keys of a workspace its limit, and takes it back', async () => {
+    const { token } = await workspaceWithDocument('ws_plan')
+    const limitOf = async () => (await service().call('retrieve_key', { token } as never, {})).body
+    const set = (limit: string) => admin('workspaces', 'set', 'ws_plan', '--requests-per-minute', limit, '--json')
+    expect(jsonLines(await set('300'))).toMatchObject([{ requests_per_minute: 300 }])
+    expect(await limitOf()).toMatchObject({ requests_per_minute: 300 })
+    expect(jsonLines(await set('default'))[0]).not.toHaveProperty('requests_per_minute')
+    expect(await limitOf()).toMatchObject({ requests_per_minute: 600 })
   })
 })
 

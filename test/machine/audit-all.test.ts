@@ -16,7 +16,7 @@ beforeAll(async () => {
   const stores = connect(await environment())
   for (let n = 0; n < WORKSPACES; n++) {
     const { workspaceId, objectKey } = newAttempt({ workspaceId: `ws_loose_${n}` as WorkspaceId })
-    await stores.workspaces.create(workspaceId, 1000, AbortSignal.timeout(60_000))
+    await stores.workspaces.create(workspaceId, { quotaBytes: 1000 }, AbortSignal.timeout(60_000))
     await stores.s3.send(new PutObjectCommand({ Bucket: stores.config.documentsBucket, Key: objectKey, Body: 'loose' }))
   }
 }, 120_000)

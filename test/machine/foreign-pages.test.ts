@@ -26,7 +26,7 @@ const CHANGES = {
     const { dynamodb_endpoint: url, keys_table: TableName } = service().demo
     const target = { 'x-amz-target': 'DynamoDB_20120810.PutItem', 'x-amz-date': '20261122T000000Z' }
     const headers = { ...target, 'content-type': 'application/x-amz-json-1.0', authorization: SIGNED }
-    const Item = { token_hash: { S: `${Date.now()}`.padEnd(64, 'x') } }
+    const Item = { owner_hash: { S: 'x' }, key_id: { S: `${Date.now()}` } }
     return { url, method: 'POST', headers, body: JSON.stringify({ TableName, Item }) }
   },
 }

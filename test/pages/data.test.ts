@@ -1,5 +1,6 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { keyIdOf } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
 import { DELETED, DUE, READY } from '../../lib/aws/dynamodb/document-codec.ts'
 import { createDueWork } from '../../lib/aws/dynamodb/due-work.ts'
@@ -14,7 +15,7 @@ import { read, tableRows } from './pages.ts'
 
 const PAGE = 'docs/data.md'
 const TABLES = {
-  Keys: { TableName: KEYS_TABLE, keys: ['token_hash'] },
+  Keys: { TableName: KEYS_TABLE, keys: ['owner_hash', 'key_id'] },
   RateLimits: { TableName: RATE_LIMITS_TABLE, keys: ['key_id'] },
   Workspaces: { TableName: WORKSPACES_TABLE, keys: ['workspace_id'] },
   Documents: { TableName: DOCUMENTS_TABLE, keys: ['workspace_id', 'document_id'] },
@@ -40,14 +41,16 @@ beforeAll(async () => {
     return result
   }
 
-  const key = { keyId: 'key_1', workspaceId: 'ws_1', userId: 'u', kind: 'standard', permissions: ['a'] }
+  const keyId = keyIdOf('ws_1', 'ci')
+  const key = { keyId, name: 'ci', workspaceId: 'ws_1', userId: 'u', kind: 'standard', permissions: ['a'] }
   const state = {
     tokenHash: 'h',
     isEnabled: true,
     expiresAtMs: 1,
+    formerTokens: { g: 1 },
     requestsPerMinute: 1,
+    workspaceRequestsPerMinute: 1,
     createdAt: '2026',
-    replacedBy: 'key_2',
   }
   await createApiKeyAdministration({ client, tableName: KEYS_TABLE }).add({ ...key, ...state } as never, signal)
   await dependencies.rateLimiter.take('key_1', signal)
@@ -55,9 +58,9 @@ beforeAll(async () => {
 
   // A promotion; its document expires, is made anew, and is deleted.
   const workspaceId = key.workspaceId as never
-  await workspaces.create(workspaceId, 1000, signal)
-  const to = { expireAfterSeconds: 3600, expireAtMostSeconds: 7200 }
-  await workspaces.setRetention(workspaceId, { shown: {}, to }, signal)
+  await workspaces.create(workspaceId, { quotaBytes: 1000 }, signal)
+  const to = { expireAfterSeconds: 3600, expireAtMostSeconds: 7200, requestsPerMinute: 60 }
+  await workspaces.change(workspaceId, { shown: { quotaBytes: 1000 }, to }, signal)
   const bytes = { bytes: Buffer.alloc(100), contentType: 'text/csv', contentEncoding: 'gzip' }
   api.objects.sandbox.set('sandboxes/ws_1/sess_1/a.csv', storedObject(bytes))
   const promote = async () => {

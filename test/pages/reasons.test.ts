@@ -82,10 +82,11 @@ describe('docs/openapi.yaml', () => {
   })
 
   it('names the permission of each operation', () => {
-    for (const { route, permission } of (Object.keys(OPERATIONS) as OperationName[]).map(entryOf)) {
+    for (const { route, for: whom } of (Object.keys(OPERATIONS) as OperationName[]).map(entryOf)) {
       const [method = '', path = ''] = route.split(' ')
       const { description } = OPENAPI.paths[path.replace('/v1', '')][method.toLowerCase()]
-      const said = permission === undefined ? 'Needs no permission' : `permission \`${permission}\``
+      const others = { any: 'Needs no permission', platform: 'Needs a platform key' }
+      const said = whom in others ? others[whom as keyof typeof others] : `permission \`${whom}\``
       expect(description.replace(/\s+/g, ' '), `${route} in docs/openapi.yaml`).toContain(said)
     }
   })

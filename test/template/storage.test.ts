@@ -138,7 +138,7 @@ describe('tables', () => {
     })
     expect(described).toMatchInlineSnapshot(`
       [
-        "keys: token_hash:S",
+        "keys: owner_hash:S key_id:S",
         "workspaces: workspace_id:S",
         "documents: workspace_id:S document_id:S | documents-by-creation: workspace_id:S listed_at:S, INCLUDE filename mime_type size_bytes created_at container_id due_at | due: due_shard:S due_at:N, KEYS_ONLY",
         "rate-limits: key_id:S",

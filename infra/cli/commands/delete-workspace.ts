@@ -48,13 +48,13 @@ export async function deleteWorkspace(
   const andStored = stored ? `, and ${stored.texts.join(', ')},` : ''
   await confirm(`Delete workspace ${workspaceId}${what}${andStored} in ${session.place}?`, yes, session)
 
-  for (const { tokenHash } of keys) await stores.apiKeys.remove(tokenHash, signal)
+  for (const { keyId } of keys) await stores.apiKeys.remove(keyId, signal)
   if (erase) {
     // Also without keys: whoever repeats the command may have interrupted it here.
     output.progress(`waiting ${stores.leaseMs / 1000} s for what earlier requests have sent`)
     await sleep(stores.leaseMs, undefined, { signal })
     // Somebody may have made another meanwhile.
-    for (const { tokenHash } of await listKeys()) await stores.apiKeys.remove(tokenHash, signal)
+    for (const { keyId } of await listKeys()) await stores.apiKeys.remove(keyId, signal)
   }
   await deleteDocuments(
     session,

@@ -11,6 +11,7 @@ import {
   parseDuration,
   parseExpiry,
   parseKeyId,
+  parseKeyName,
   parseLimit,
   parsePermissions,
   parseRequestsPerMinute,
@@ -31,7 +32,10 @@ export function addKeysCommands(program: Command, run: Run): void {
   group
     .command('create')
     .description('make an API key and print its token, once: only its hash is stored')
-    .requiredOption('--workspace <id>', 'the workspace it is for', parseWorkspaceId)
+    .option('--workspace <id>', 'the workspace it is for', parseWorkspaceId)
+    .option('--platform', 'a platform key: it manages workspaces and their keys, by the API', false)
+    .option('--name <name>', 'its name; a key that has it is made anew, with another token', parseKeyName)
+    .addOption(graceOption(0, '0'))
     .option('--management', 'a management key, with every permission', false)
     .option('--permission <name>', `what a standard key may do, ${REPEATABLE}`, parsePermissions)
     .option('--user <id>', 'its owner', parseUserId)
@@ -58,18 +62,24 @@ export function addKeysCommands(program: Command, run: Run): void {
   )
   changing('expire', 'set when a key expires')
     .argument('<when>', `${EXPIRY}; 0s: at once`, parseExpiry)
-    .action(run((session, keyId: string, expiresAtMs: Expiry) => change(session, keyId, { expiresAtMs })))
-  changing('rotate', 'make a key like this one, print its token, and let the old key expire')
-    .addOption(
-      new Option('--grace <duration>', 'how long the old key keeps working: 30s, 15m, 24h, 90d; 0: not at all')
-        .argParser(parseDuration)
-        .default(DAY_MS, '24h'),
+    .action(
+      run((session, keyId: string, expires: Expiry) =>
+        change(session, keyId, { expiresAtMs: expires === 'never' ? undefined : expires }),
+      ),
     )
-    .option('--expires <when>', `when the new key expires: ${EXPIRY}; required if the old one expires`, parseExpiry)
+  changing('rotate', 'give a key another token, and print it')
+    .addOption(graceOption(DAY_MS, '24h'))
+    .option('--expires <when>', `when the key expires, from now on: ${EXPIRY}`, parseExpiry)
     .action(run(rotateKey))
   changing('delete', 'delete a key for good; "disable" can be undone')
     .option('--yes', 'do not ask', false)
     .action(run(deleteKey))
+
+  function graceOption(byDefaultMs: number, words: string): Option {
+    return new Option('--grace <duration>', 'how long former tokens keep working: 30s, 15m, 24h, 90d; 0: not at all')
+      .argParser(parseDuration)
+      .default(byDefaultMs, words)
+  }
 
   function ofKey(name: string, description: string): Command {
     return group.command(name).description(description).argument('<key_id>', 'which key', parseKeyId)
@@ -83,7 +93,7 @@ export function addKeysCommands(program: Command, run: Run): void {
 
 async function listKeys(session: Session, { workspace, ...options }: { workspace?: WorkspaceId } & ListOptions) {
   const { apiKeys, ...stores } = await session.stores()
-  const keys = apiKeys.list(workspace === undefined ? {} : { workspaceId: workspace }, session.signal)
+  const keys = apiKeys.list({ workspaceId: workspace }, session.signal)
   const count = await session.output.list(keys, { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })
   if (count === 0 && workspace !== undefined) await requireWorkspace(workspace, stores, session.signal)
 }
@@ -97,14 +107,14 @@ async function showKey(session: Session, keyId: string) {
 async function change(session: Session, keyId: string, changes: ApiKeyChange, isConfirmed = false) {
   const { apiKeys } = await session.stores()
   const key = await findKey(keyId, apiKeys, session.signal)
-  if (changes.permissions && key.kind === 'management') {
-    const message = `${keyId} is a management key: it has every permission. None was changed.`
-    throw new CommandError('management_key', message)
+  if (changes.permissions && key.kind !== 'standard') {
+    const message = `${keyId} is a ${key.kind} key: only a standard key has permissions to choose. None was changed.`
+    throw new CommandError('not_a_standard_key', message)
   }
   if (changes.isEnabled === false && stateOf(key) === 'enabled') {
     await confirm(`Refuse all requests with ${describeKey(key)}, in ${session.place}?`, isConfirmed, session)
   }
-  if (!(await apiKeys.change(key.tokenHash, changes, session.signal))) throw keyNotFound(keyId)
+  if (!(await apiKeys.change(keyId, changes, session.signal))) throw keyNotFound(keyId)
   const changed = await findKey(keyId, apiKeys, session.signal)
   session.output.done(`${describeKey(changed)}.`, keyJson(changed))
 }
@@ -116,14 +126,15 @@ async function changeKey(
 ) {
   if (permission === undefined && requestsPerMinute === undefined)
     throw wrongUsage('Say --permission or --requests-per-minute, or both.')
+  const limit = { requestsPerMinute: requestsPerMinute === 'default' ? undefined : requestsPerMinute }
   const permissions = permission && { permissions: permission }
-  await change(session, keyId, { ...permissions, ...(requestsPerMinute !== undefined && { requestsPerMinute }) })
+  await change(session, keyId, { ...permissions, ...(requestsPerMinute !== undefined && limit) })
 }
 
 async function deleteKey(session: Session, keyId: string, { yes }: { yes: boolean }) {
   const { apiKeys } = await session.stores()
   const key = await findKey(keyId, apiKeys, session.signal)
   await confirm(`Delete ${describeKey(key)}, in ${session.place}?`, yes, session)
-  await apiKeys.remove(key.tokenHash, session.signal)
+  await apiKeys.remove(keyId, session.signal)
   session.output.done(`Key ${keyId} is deleted.`, { ...keyJson(key), outcome: 'deleted' })
 }

@@ -1,28 +1,32 @@
+import { formerTokensEndAtMs } from '../../../lib/administration/save-key.ts'
 import type { ApiKeyAdministration, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { CommandError } from '../command-error.ts'
 import type { Columns } from '../terminal/list-options.ts'
-import { counted, time } from '../terminal/output.ts'
+import { time } from '../terminal/output.ts'
 
 export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
   KEY: ({ keyId }) => keyId,
-  WORKSPACE: ({ workspaceId }) => workspaceId,
+  WORKSPACE: ({ workspaceId }) => workspaceId ?? '-',
+  NAME: ({ name }) => name ?? '-',
   KIND: ({ kind }) => kind,
-  PERMISSIONS: ({ kind, permissions }) => (kind === 'management' ? 'all' : permissions.join(', ') || 'none'),
+  PERMISSIONS: ({ kind, permissions }) => (kind === 'standard' ? permissions.join(', ') || 'none' : 'all'),
   USER: ({ userId }) => userId ?? '-',
   STATE: (key) => ({ text: stateOf(key), colour: stateOf(key) === 'enabled' ? 'green' : 'yellow' }),
   EXPIRES: ({ expiresAtMs }) => (expiresAtMs === undefined ? 'never' : time(expiresAtMs)),
-  CREATED: ({ createdAt }) => createdAt ?? '-',
+  CREATED: ({ createdAt }) => createdAt || '-',
 }
 
 export function describeKey(key: ApiKeyRecord): string {
-  const { keyId, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs, requestsPerMinute } = key
-  const rights = kind === 'management' ? 'every permission' : permissions.join(', ') || 'no permission'
+  const { keyId, name, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs, requestsPerMinute } = key
+  const rights = kind === 'standard' ? permissions.join(', ') || 'no permission' : 'every permission'
+  const called = name === undefined ? '' : ` (${name})`
+  const whose = workspaceId === undefined ? ' for all workspaces' : ` of workspace ${workspaceId} with ${rights}`
   const owner = userId === undefined ? '' : `, owned by ${userId}`
   const limit = requestsPerMinute === undefined ? '' : `, ${requestsPerMinute} requests a minute`
   const isExpired = stateOf({ ...key, isEnabled: true }) === 'expired'
   const expiry = expiresAtMs === undefined ? 'does not expire' : `expire${isExpired ? 'd' : 's'} ${time(expiresAtMs)}`
   const status = !isEnabled ? 'disabled, ' : isExpired ? '' : 'enabled, '
-  return `${keyId}: ${kind} key of workspace ${workspaceId} with ${rights}${limit}${owner}; ${status}${expiry}`
+  return `${keyId}${called}: ${kind} key${whose}${limit}${owner}; ${status}${expiry}`
 }
 
 export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | 'disabled' | 'expired' {
@@ -30,21 +34,19 @@ export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | '
   return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'enabled'
 }
 
-/** A key as programs get it: without the hash, which is nobody's business. */
+/** A key as programs get it: without hashes, which are nobody's business. */
 export function keyJson(key: ApiKeyRecord) {
-  const { tokenHash: _, isEnabled: _isEnabled, expiresAtMs, ...others } = key
-  const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs)
-  return { ...others, status: stateOf(key), expiresAt }
+  const { tokenHash: _, formerTokens: _formerTokens, isEnabled: _isEnabled, expiresAtMs, ...others } = key
+  const dateOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms))
+  const formerTokensEndAt = dateOf(formerTokensEndAtMs(key, Date.now()))
+  return { ...others, status: stateOf(key), expiresAt: dateOf(expiresAtMs), formerTokensEndAt }
 }
 
-/** @throws CommandError when there is none, or more than one: a key id is only a part of the hash */
+/** @throws CommandError when there is none */
 export async function findKey(keyId: string, apiKeys: ApiKeyAdministration, signal: AbortSignal) {
-  const [key, ...others] = await Array.fromAsync(apiKeys.list({ keyId }, signal))
+  const key = await apiKeys.get(keyId, signal)
   if (key === undefined) throw keyNotFound(keyId)
-  if (others.length === 0) return key
-  const workspaces = [key, ...others].map(({ workspaceId }) => workspaceId).join(', ')
-  const message = `${counted(others.length + 1, 'key')} have the id ${keyId} (${workspaces}): none was touched.`
-  throw new CommandError('ambiguous_key_id', message)
+  return key
 }
 
 export const keyNotFound = (keyId: string) =>

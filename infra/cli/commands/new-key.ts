@@ -1,22 +1,19 @@
-import {
-  type ApiKeyAdministration,
-  type ApiKeyGrant,
-  type ApiKeyRecord,
-  newApiKeyRecord,
-} from '../../../lib/auth/api-key-administration.ts'
-import { newToken } from '../../../lib/auth/api-token.ts'
+import { type NewKey, renewToken, saveKey } from '../../../lib/administration/save-key.ts'
+import { saveWorkspaceKey } from '../../../lib/administration/save-workspace-key.ts'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
-import { explainFailure } from '../explain-failure.ts'
 import type { Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { time } from '../terminal/output.ts'
 import type { Expiry } from '../terminal/parse-values.ts'
 import { describeKey, findKey, keyJson, stateOf } from './keys.ts'
 
-interface NewKey {
-  workspace: WorkspaceId
+interface KeyOptions {
+  workspace?: WorkspaceId
+  platform: boolean
+  name?: string
+  grace: number
   management: boolean
   permission?: Permission[]
   user?: string
@@ -25,85 +22,65 @@ interface NewKey {
   yes: boolean
 }
 
+const YEAR_MS = 366 * 86_400_000
+
 const toExpiresAtMs = (expires: Expiry | undefined) => (expires === 'never' ? undefined : expires)
 
-export async function createKey(session: Session, options: NewKey): Promise<void> {
-  const { workspace: workspaceId, management, permission: permissions = [], user: userId } = options
+export async function createKey(session: Session, options: KeyOptions): Promise<void> {
+  const { workspace: workspaceId, platform, name, management, permission: permissions = [], user: userId } = options
+  const { requestsPerMinute, expires, grace: graceMs } = options
+  const rights = { permissions, userId, requestsPerMinute, expiresAtMs: toExpiresAtMs(expires) }
+  if (platform === (workspaceId !== undefined)) throw wrongUsage('Say --workspace or --platform.')
+  if (platform) return createPlatformKey(session, { grant: { ...rights, kind: 'platform' }, name, graceMs }, management)
+  if (workspaceId === undefined) return
   if (management && permissions.length > 0) {
     throw wrongUsage('A management key has every permission: leave --permission out.')
   }
   if (!management && permissions.length === 0) {
     throw wrongUsage(`A key needs --management or a --permission to be of use: ${PERMISSIONS.join(', ')}.`)
   }
-  const { apiKeys, ledger } = await session.stores()
-  if ((await ledger.read(workspaceId, session.signal)) === undefined) {
-    const hint = 'its first promotion makes it, with the default quota'
-    await confirm(`There is no workspace ${workspaceId} (${hint}). Make a key for it?`, options.yes, session)
+  const stores = await session.stores()
+  if ((await stores.ledger.read(workspaceId, session.signal)) === undefined) {
+    await confirm(`There is no workspace ${workspaceId}. Make it, with the default quota?`, options.yes, session)
+    const settings = { quotaBytes: stores.config.defaultQuotaBytes }
+    await stores.workspaces.create(workspaceId, settings, session.signal)
   }
-  const kind = management ? 'management' : 'standard'
-  const { requestsPerMinute, expires } = options
-  const grant = {
-    workspaceId,
-    kind,
-    permissions,
-    userId,
-    requestsPerMinute,
-    expiresAtMs: toExpiresAtMs(expires),
-  } as const
-  await addKey(grant, apiKeys, session)
+  const kind = management ? ('management' as const) : ('standard' as const)
+  const wanted = { grant: { ...rights, workspaceId, kind }, name, graceMs }
+  show(await saveWorkspaceKey(wanted, stores, session.signal), session)
 }
 
-/** Makes and shows the new key before it touches the old one, so that one of them always works. */
+/** Whoever has one can reach every workspace by a key that they make: it always ends. */
+async function createPlatformKey(session: Session, wanted: Parameters<typeof saveKey>[0], management: boolean) {
+  const { permissions, expiresAtMs = Number.POSITIVE_INFINITY } = wanted.grant
+  if (management || permissions.length > 0)
+    throw wrongUsage('A platform key manages workspaces and keys: leave --management and --permission out.')
+  if (expiresAtMs > Date.now() + YEAR_MS) throw wrongUsage('Say with --expires when it ends, within a year.')
+  show(await saveKey(wanted, await session.stores(), session.signal), session)
+}
+
 export async function rotateKey(session: Session, keyId: string, options: { grace: number; expires?: Expiry }) {
   const { grace: graceMs, expires } = options
-  const { apiKeys } = await session.stores()
-  const old = await findKey(keyId, apiKeys, session.signal)
-  if (old.replacedBy) throw wasReplaced(old)
-  if (stateOf(old) !== 'enabled') {
-    const advice = 'a key that does not work is not rotated; "keys create" makes a new one'
-    throw new CommandError('key_not_valid', `Key ${keyId} is ${stateOf(old)}: ${advice}.`)
+  const stores = await session.stores()
+  const key = await findKey(keyId, stores.apiKeys, session.signal)
+  if (stateOf(key) !== 'enabled') {
+    const advice = '"keys enable" and "keys expire" make it work again'
+    throw new CommandError('key_not_valid', `Key ${keyId} is ${stateOf(key)}: ${advice}.`)
   }
-  if (old.expiresAtMs !== undefined && expires === undefined) {
-    throw wrongUsage(`Key ${keyId} expires ${time(old.expiresAtMs)}: say with --expires when the new one does.`)
+  const change = expires === undefined ? {} : { expiresAtMs: toExpiresAtMs(expires) }
+  const renewed = await renewToken(key, { graceMs, change }, stores, session.signal)
+  if (renewed === undefined) {
+    const message = `Key ${keyId} was rotated or deleted by somebody else at this moment: nothing was done.`
+    throw new CommandError('key_changed', message)
   }
-  const { workspaceId, kind, permissions, userId, requestsPerMinute } = old
-  const grant = { workspaceId, kind, permissions, userId, requestsPerMinute, expiresAtMs: toExpiresAtMs(expires) }
-  const key = await addKey(grant, apiKeys, session)
-  // A grace period must not make an old key live longer than it would have.
-  const expiresAtMs = Math.min(Date.now() + graceMs, old.expiresAtMs ?? Number.POSITIVE_INFINITY)
-  const change = { expiresAtMs, replacedBy: key.keyId }
-  const isThere = await apiKeys.change(old.tokenHash, change, session.signal).catch((cause) => {
-    const { reason, message } = explainFailure(cause)
-    const finish = `"keys expire ${keyId} ${Math.ceil(graceMs / 1000)}s"`
-    const advice = `The new key ${key.keyId} works; the old one, ${keyId}, may still be valid as before: end it with ${finish}.`
-    throw new CommandError(reason, `${advice} ${message}`, { exitCode: 2, cause })
-  })
-  if (!isThere) {
-    const [now] = await Array.fromAsync(apiKeys.list({ keyId }, session.signal))
-    // Somebody else was faster: one new key is enough.
-    if (now?.replacedBy) {
-      await apiKeys.remove(key.tokenHash, session.signal)
-      throw wasReplaced(now)
-    }
-  }
-  const ended = graceMs === 0 ? 'has expired' : `works until ${time(expiresAtMs)}`
-  const expiresAt = isThere ? new Date(expiresAtMs) : null
-  const text = `The old key ${keyId} ${isThere ? ended : 'was deleted meanwhile'}.`
-  session.output.done(text, { keyId, replacedBy: key.keyId, expiresAt })
+  show(renewed, session)
 }
 
-/** A second new key would be one that nobody knows to end. */
-function wasReplaced({ keyId, replacedBy }: ApiKeyRecord): CommandError {
-  const advice = 'rotate that one, or make another with "keys create"'
-  return new CommandError('key_replaced', `Key ${keyId} was replaced by ${replacedBy}: ${advice}.`)
-}
-
-/** Stores a new key and prints its token, alone, on standard output. This is the only time: it is stored nowhere. */
-async function addKey(grant: ApiKeyGrant, apiKeys: ApiKeyAdministration, { output, signal }: Session) {
-  const token = newToken()
-  const key = newApiKeyRecord(token, grant, Date.now())
-  await apiKeys.add(key, signal)
-  output.print(token, { ...keyJson(key), token })
+/** Prints the token, alone, on standard output. This is the only time: it is stored nowhere. */
+function show({ key, token }: Omit<NewKey, 'isNew'>, { output }: Session): void {
+  const json = keyJson(key)
+  output.print(token, { ...json, token })
   output.note(`This is the token of ${describeKey(key)}. It is not stored and not shown again.`)
-  return key
+  const { formerTokensEndAt } = json
+  if (formerTokensEndAt) output.note(`Its former tokens work until ${time(formerTokensEndAt.getTime())}.`)
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { limitKeys } from '../../../lib/administration/save-workspace.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { chooseExpiry } from '../../../lib/ledger/expiry.ts'
 import type { StorageUsage, Taking, WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
@@ -7,7 +8,7 @@ import { type ExitCode, later, type Run, type Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
 import { bytes, bytesCell, countCell, duration, exactBytes, table, time } from '../terminal/output.ts'
-import { parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
+import { parseLimit, parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
 import { expireExisting } from './documents-commands.ts'
 import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
 
@@ -16,7 +17,13 @@ const RETENTION =
   '\n1h to 3650d; what is not given stays. Documents that are there stay as they are, unless --existing is given: those that\nhave no expiry get one, counted from now, and those that would be kept longer from now than --expire-at-most are cut to\nthat. This may be interrupted and repeated.'
 
 type Kept = number | 'never' | undefined
-type RetentionOptions = { expireAfter?: Kept; expireAtMost?: Kept; existing: boolean; yes: boolean }
+type SetOptions = {
+  expireAfter?: Kept
+  expireAtMost?: Kept
+  existing: boolean
+  yes: boolean
+  requestsPerMinute?: number | 'default'
+}
 
 const COLUMNS: Columns<WorkspaceLedger> = {
   WORKSPACE: ({ workspaceId }) => workspaceId,
@@ -39,13 +46,14 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .addHelpText('after', `${SIZES}\nAsks if the new one is below what is used, or a thousandth of the old or less.`)
     .option('--yes', 'do not ask', false)
     .action(run(setQuota))
-  ofWorkspace('set', 'set how long documents are kept')
+  ofWorkspace('set', 'set how long documents are kept, and the limit of its keys')
     .option('--expire-after <duration>', 'if their promotion does not say: 30d, or never', parseRetention)
     .option('--expire-at-most <duration>', 'whatever their promotion says: 90d, or never', parseRetention)
+    .option('--requests-per-minute <number>', 'of each of its keys without a limit of its own; or default', parseLimit)
     .option('--existing', 'also those that are there', false)
     .option('--yes', 'do not ask', false)
     .addHelpText('after', RETENTION)
-    .action(run(setRetention))
+    .action(run(setWorkspace))
   ofWorkspace('delete', 'delete an empty workspace')
     .option('--empty', 'delete its keys and documents first', false)
     .option('--erase', 'the same, and then all versions of its objects and container files', false)
@@ -63,7 +71,11 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
 
 async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quota }: { quota?: number }) {
   const { workspaces, config } = await session.stores()
-  const { isNew, ledger } = await workspaces.create(workspaceId, quota ?? config.defaultQuotaBytes, session.signal)
+  const { isNew, ledger } = await workspaces.create(
+    workspaceId,
+    { quotaBytes: quota ?? config.defaultQuotaBytes },
+    session.signal,
+  )
   const size = exactBytes(ledger.quotaBytes)
   if (!isNew && quota !== undefined && quota !== ledger.quotaBytes) {
     const message = `Workspace ${workspaceId} is there already, with a quota of ${size}: nothing was changed; set-quota does that.`
@@ -84,6 +96,8 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
     ['documents', ledger.documents.toLocaleString('en')],
     ['expire after', ledger.expireAfterSeconds ? duration(ledger.expireAfterSeconds) : 'never'],
     ['expire at most', ledger.expireAtMostSeconds ? duration(ledger.expireAtMostSeconds) : 'never'],
+    ['requests a minute of a key', ledger.requestsPerMinute?.toLocaleString('en') ?? 'default'],
+    ['made', time(ledger.createdAt.getTime())],
     ['under way', open.length === 0 ? 'nothing' : `${open.length}`],
   ]
   const whatOf = (each: Taking) => ('releaseId' in each ? 'deletion' : 'promotion')
@@ -112,8 +126,8 @@ async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: 
     await confirm(`The quota of ${workspaceId} in ${session.place} goes ${fromTo}, ${doubt}. Set it?`, yes, session)
   }
   const { quotaBytes: previousQuotaBytes } = known
-  const change = { shownBytes: previousQuotaBytes, toBytes: quotaBytes }
-  const ledger = requireChange(await workspaces.setQuota(workspaceId, change, session.signal), workspaceId)
+  const change = { shown: known, to: { quotaBytes } }
+  const ledger = requireChange(await workspaces.change(workspaceId, change, session.signal), workspaceId)
   const over = ledger.usedBytes - ledger.quotaBytes
   session.output.done(
     `Workspace ${workspaceId} has a quota of ${exactBytes(ledger.quotaBytes)} ` +
@@ -123,8 +137,9 @@ async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: 
   )
 }
 
-async function setRetention(session: Session, workspaceId: WorkspaceId, options: RetentionOptions): Promise<ExitCode> {
-  const { workspaces, ...stores } = await session.stores()
+async function setWorkspace(session: Session, workspaceId: WorkspaceId, options: SetOptions): Promise<ExitCode> {
+  const stores = await session.stores()
+  const { workspaces } = stores
   const ledger = await requireWorkspace(workspaceId, stores, session.signal)
   const changed = (before: number | undefined, to: Kept) => (to === 'never' ? undefined : (to ?? before))
   const after = changed(ledger.expireAfterSeconds, options.expireAfter)
@@ -138,10 +153,14 @@ async function setRetention(session: Session, workspaceId: WorkspaceId, options:
   const text = `New documents of ${workspaceId} are kept ${byDefault}${atMost ? `; ${duration(atMost)} at most` : ''}.`
   const those = `those that are there (${exactBytes(ledger.usedBytes)}), counted from now, in ${session.place}`
   await confirm(`${text} Apply that to ${those}?`, options.yes || !options.existing, session)
-  const change = { shown: ledger, to: retention }
-  requireChange(await workspaces.setRetention(workspaceId, change, session.signal), workspaceId)
+  const { requestsPerMinute } = options
+  const limit = { requestsPerMinute: requestsPerMinute === 'default' ? undefined : requestsPerMinute }
+  const to = { ...retention, ...(requestsPerMinute !== undefined && limit) }
+  const change = { shown: ledger, to }
+  requireChange(await workspaces.change(workspaceId, change, session.signal), workspaceId)
+  if ('requestsPerMinute' in to) await limitKeys(workspaceId, stores, session.signal)
   const others = options.existing ? '' : ' Those that are there stay as they are: --existing changes them, too.'
-  session.output.done(text + others, toJson({ ...ledger, ...retention }))
+  session.output.done(text + others, toJson({ ...ledger, ...to }))
   return options.existing ? expireExisting(session, workspaceId, retention) : 0
 }
 
@@ -164,6 +183,7 @@ const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - used
 
 function toJson(ledger: WorkspaceLedger) {
   const { workspaceId, quotaBytes, usedBytes, documents, expireAfterSeconds, expireAtMostSeconds } = ledger
-  const retention = { expireAfterSeconds, expireAtMostSeconds }
-  return { workspaceId, quotaBytes, usedBytes, remainingBytes: remaining(ledger), documents, ...retention }
+  const { requestsPerMinute, createdAt } = ledger
+  const settings = { expireAfterSeconds, expireAtMostSeconds, requestsPerMinute }
+  return { workspaceId, quotaBytes, usedBytes, remainingBytes: remaining(ledger), documents, ...settings, createdAt }
 }

@@ -14,7 +14,7 @@ const EXPIRY_ATTRIBUTE = 'ttl_at'
 
 export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
   return [
-    schemaCheck(config.keysTable, ['token_hash'], [], client),
+    schemaCheck(config.keysTable, ['owner_hash', 'key_id'], [], client),
     schemaCheck(config.workspacesTable, ['workspace_id'], [], client),
     schemaCheck(config.documentsTable, ['workspace_id', 'document_id'], [LISTING_INDEX, DUE_INDEX], client),
     schemaCheck(config.rateLimitsTable, ['key_id'], [], client),

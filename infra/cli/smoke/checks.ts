@@ -87,8 +87,10 @@ function refusal(name: string, expected: string, pathOf: (trial: Trial) => strin
 
 async function fullQuota(trial: Trial, signal: AbortSignal): Promise<string> {
   const { workspaces } = trial.stores
-  const setQuota = (shownBytes: number, toBytes: number) =>
-    workspaces.setQuota(trial.workspaceId, { shownBytes, toBytes }, signal)
+  const setQuota = (shownBytes: number, toBytes: number) => {
+    const change = { shown: { quotaBytes: shownBytes }, to: { quotaBytes: toBytes } }
+    return workspaces.change(trial.workspaceId, change, signal)
+  }
   await setQuota(roomFor(trial), 0)
   try {
     const answer = await ask(small(trial), { method: 'POST' }, trial, signal)

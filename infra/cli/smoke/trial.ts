@@ -3,7 +3,7 @@ import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import pMap from 'p-map'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
-import { hashToken, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
+import { keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import type { ContainerId, DocumentId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
@@ -44,6 +44,7 @@ export function newTrial(stores: Stores, baseUrl: string) {
   const hasLarge = largeBytes <= Math.min(maxFileBytes, 2 ** 27) // The setup has a minute for it.
   const twoPartsBytes = 5 * 2 ** 20 + 1 // The parts of an upload are the least that S3 takes.
   const hasTwoParts = twoPartsBytes <= Math.min(maxFileBytes, multipartThresholdBytes)
+  const workspaceId = `ws_smoke_${run}` as WorkspaceId
   const file = (path: string, bytes: Buffer) => ({ path: path as FilePath, bytes })
   return {
     stores,
@@ -51,7 +52,7 @@ export function newTrial(stores: Stores, baseUrl: string) {
     s3: createS3Client({ maxAttempts: 3, forcePathStyle }),
     /** Ends with the version, as base_url does everywhere. */
     baseUrl: baseUrl.replace(/\/$/, ''),
-    workspaceId: `ws_smoke_${run}` as WorkspaceId,
+    workspaceId,
     containerId: `sess_smoke-${run}` as ContainerId,
     files: {
       small: file(SMALL, Buffer.from(`smoke ${run}\n`)),
@@ -61,7 +62,7 @@ export function newTrial(stores: Stores, baseUrl: string) {
     },
     /** Comes while somebody waits for it. */
     late: file('late.txt', Buffer.from(`late ${run}\n`)),
-    token: newToken(),
+    token: newToken(keyIdOf(workspaceId)),
     /** Documents that the service answered with, by their source file. */
     documents: new Map<DocumentId, TrialFile>(),
     /** The document of a promotion that was answered 200. */
@@ -75,7 +76,7 @@ export function newTrial(stores: Stores, baseUrl: string) {
 export async function setUp(trial: Trial, abortSignal: AbortSignal): Promise<string> {
   const { stores, workspaceId, startedAtMs } = trial
   const files = Object.values(trial.files)
-  await stores.workspaces.create(workspaceId, roomFor(trial), abortSignal)
+  await stores.workspaces.create(workspaceId, { quotaBytes: roomFor(trial) }, abortSignal)
   const expiresAtMs = startedAtMs + KEY_LIFE_MS
   const grant = { workspaceId, kind: 'management', permissions: [], userId: 'smoke', expiresAtMs } as const
   const key = newApiKeyRecord(trial.token, grant, startedAtMs)
@@ -110,9 +111,9 @@ export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<
   const remove = async (what: string, work: () => Promise<unknown>) => {
     await work().catch((error) => left.push(`${what} (${explainFailure(error).message})`))
   }
-  const tokenHash = hashToken(token)
+  const keyId = keyIdIn(token)
   // The key goes first, so that no request comes in any more.
-  await remove(`key ${keyIdOf(tokenHash)}`, () => stores.apiKeys.remove(tokenHash, abortSignal))
+  await remove(`key ${keyId}`, () => stores.apiKeys.remove(keyId, abortSignal))
   const deleteOne = (document: WorkspaceDocument) =>
     remove(`document ${document.documentId}`, () => deleteDocument(document, {}, stores, abortSignal))
   const documents = documentsIn(stores.documents.list(workspaceId, abortSignal))

@@ -1,6 +1,6 @@
 import bytes from 'bytes-iec'
 import ms from 'ms'
-import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
+import { isKeyName, PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import { MOST_REQUESTS_PER_MINUTE } from '../../../lib/config.ts'
 import { type ContainerId, type DocumentId, isWorkspaceId, type WorkspaceId } from '../../../lib/ids.ts'
 import { wrongUsage } from '../command-error.ts'
@@ -102,6 +102,10 @@ export function parseKeyId(text: string): string {
     refuse('this is a token, not a key id: key ids start with "key_"; keep tokens out of command lines')
   if (!/^key_[A-Za-z0-9_-]{1,160}$/.test(text)) refuse(`"${text}" is not a key id, such as key_b307bbcb9085`)
   return text
+}
+
+export function parseKeyName(text: string): string {
+  return isKeyName(text) ? text : refuse(`"${text}" is not a name of a key: 1 to 64 of A-Z, a-z, 0-9, "_" and "-"`)
 }
 
 export const parsePermissions = listOf((text): Permission => {

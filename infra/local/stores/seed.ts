@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
-import { newToken } from '../../../lib/auth/api-token.ts'
+import { keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
@@ -53,7 +53,11 @@ export async function seed(backends: Backends, previous: Partial<Demo> = {}): Pr
   const signal = AbortSignal.timeout(SEED_TIMEOUT_MS)
   const keys = createApiKeyAdministration({ client, tableName: config.keysTable })
   /** @param permissions of a standard key; omitted: a management key */
-  const addKey = async (workspaceId: WorkspaceId, token = newToken(), permissions?: readonly Permission[]) => {
+  const addKey = async (
+    workspaceId: WorkspaceId,
+    token = newToken(keyIdOf(workspaceId)),
+    permissions?: readonly Permission[],
+  ) => {
     const kind = permissions === undefined ? ('management' as const) : ('standard' as const)
     const grant = { workspaceId, kind, permissions: permissions ?? [], userId: 'user_demo', expiresAtMs: undefined }
     await keys.add(newApiKeyRecord(token, grant, Date.now()), signal)
@@ -61,8 +65,8 @@ export async function seed(backends: Backends, previous: Partial<Demo> = {}): Pr
   }
   const { workspaces } = createWorkspaceStores({ ...backends, now: Date.now })
   // The first promotion would also create the workspace, but `keys create` asks for confirmation while it is missing.
-  await workspaces.create(DEMO.workspaceId, config.defaultQuotaBytes, signal)
-  const { isNew } = await workspaces.create(FULL.workspaceId, FULL_QUOTA_BYTES, signal)
+  await workspaces.create(DEMO.workspaceId, { quotaBytes: config.defaultQuotaBytes }, signal)
+  const { isNew } = await workspaces.create(FULL.workspaceId, { quotaBytes: FULL_QUOTA_BYTES }, signal)
   if (isNew) await addDocument(backends)
   const before = previous.full_workspace
   return {

@@ -1,14 +1,21 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
-import type { ApiKey, ApiKeyStore, KeyKind } from '../../auth/caller.ts'
+import type { ApiKeyRecord } from '../../auth/api-key-administration.ts'
+import { ownerHashIn } from '../../auth/api-token.ts'
+import type { ApiKeyStore, KeyKind } from '../../auth/caller.ts'
 import { isWorkspaceId } from '../../ids.ts'
+import type { Attributes } from './codec.ts'
 import { openTable, type TableSettings } from './table.ts'
 
 /** A record of the Keys table, in the form that every writer uses. */
 export interface ApiKeyItem {
+  owner_hash: string
+  key_id: string
   /** SHA-256 of the token in hex. The token itself is not stored. */
   token_hash: string
-  key_id: string
-  workspace_id: string
+  former_tokens?: Record<string, number>
+  /** Missing: a platform key. */
+  workspace_id?: string
+  name?: string
   kind: KeyKind
   permissions: string[]
   user_id?: string
@@ -18,43 +25,64 @@ export interface ApiKeyItem {
   /** ISO 8601, UTC. */
   created_at: string
   requests_per_minute?: number
-  replaced_by?: string
+  workspace_requests_per_minute?: number
 }
+
+/** The keys of a workspace share a partition: they can be listed consistently. */
+export const keyOfRecord = (keyId: string) => ({ owner_hash: ownerHashIn(keyId), key_id: keyId })
 
 export function createApiKeyStore(settings: TableSettings): ApiKeyStore {
   const table = openTable(settings)
   return {
-    async find(tokenHash, signal) {
+    async find(keyId, tokenHash, signal) {
       // The read is consistent: a disabled key must be refused at once.
-      const item = await table.get({ token_hash: tokenHash }, { name: 'keys.find', signal })
-      return item && toApiKey(unmarshall(item) as Partial<ApiKeyItem>)
+      const item = await table.get(keyOfRecord(keyId), { name: 'keys.find', signal })
+      if (item === undefined) return undefined
+      const { tokenHash: current, formerTokens, createdAt: _, name: _name, ...key } = toRecord(item)
+      if (tokenHash === current) return key
+      const endsAtMs = formerTokens?.[tokenHash]
+      return endsAtMs === undefined
+        ? undefined
+        : { ...key, expiresAtMs: Math.min(endsAtMs, key.expiresAtMs ?? endsAtMs) }
     },
   }
 }
 
 /** Validated, because people write records by hand, and the workspace goes into object keys. */
-export function toApiKey(item: Partial<ApiKeyItem>): ApiKey {
-  const { key_id: keyId, workspace_id: workspaceId, kind, permissions = [], user_id: userId, status } = item
-  if (typeof keyId !== 'string' || typeof workspaceId !== 'string' || !isWorkspaceId(workspaceId)) {
-    throw new Error('an API key record lacks its key_id or a valid workspace_id')
-  }
-  const numberOf = (name: 'expires_at' | 'requests_per_minute') => {
+export function toRecord(attributes: Attributes): ApiKeyRecord {
+  const item = unmarshall(attributes) as Partial<ApiKeyItem>
+  const { key_id: keyId, workspace_id: workspaceId, token_hash: tokenHash, kind, permissions = [], status } = item
+  if (typeof keyId !== 'string' || typeof tokenHash !== 'string')
+    throw new Error('an API key record lacks its key_id or token_hash')
+  const numberOf = (name: 'expires_at' | 'requests_per_minute' | 'workspace_requests_per_minute') => {
     const number = item[name]
-    if (number === undefined || typeof number === 'number') return number
-    throw new Error(`API key record ${keyId} has no number as its ${name}`)
+    if (number !== undefined && typeof number !== 'number')
+      throw new Error(`API key record ${keyId} has no number as its ${name}`)
+    if (number !== undefined && name !== 'expires_at' && !(number >= 1))
+      throw new Error(`API key record ${keyId} has a limit below one request a minute`)
+    return number
   }
-  const requestsPerMinute = numberOf('requests_per_minute')
-  if (requestsPerMinute !== undefined && !(requestsPerMinute >= 1))
-    throw new Error(`API key record ${keyId} has a limit below one request a minute`)
-  return {
+  const key = {
     keyId,
+    tokenHash,
+    formerTokens: item.former_tokens,
+    name: item.name,
+    permissions: Array.isArray(permissions) ? permissions.map(String) : [],
+    userId: item.user_id,
+    isEnabled: status === 'enabled',
+    expiresAtMs: numberOf('expires_at'),
+    requestsPerMinute: numberOf('requests_per_minute'),
+    createdAt: item.created_at ?? '',
+  }
+  // A platform key says so, and has no workspace: one that lost its workspace must not reach all of them.
+  if (kind === 'platform' && workspaceId === undefined) return { ...key, kind }
+  if (kind === 'platform' || typeof workspaceId !== 'string' || !isWorkspaceId(workspaceId))
+    throw new Error(`API key record ${keyId} lacks a valid workspace_id`)
+  return {
+    ...key,
     workspaceId,
     // Only the exact word counts; anything else gives no rights.
     kind: kind === 'management' ? 'management' : 'standard',
-    permissions: Array.isArray(permissions) ? permissions.map(String) : [],
-    userId,
-    isEnabled: status === 'enabled',
-    expiresAtMs: numberOf('expires_at'),
-    requestsPerMinute,
+    workspaceRequestsPerMinute: numberOf('workspace_requests_per_minute'),
   }
 }

@@ -19,7 +19,11 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
   return {
     async *list(workspaceId, signal, { onUnreadable, after } = {}) {
       const start = after === undefined ? {} : { after: { workspace_id: workspaceId, document_id: after } }
-      for await (const items of table.pagesOf(workspaceId, { name: 'documents.list', signal }, start)) {
+      for await (const items of table.pagesOf(
+        { workspace_id: workspaceId },
+        { name: 'documents.list', signal },
+        start,
+      )) {
         for (const attributes of items) {
           try {
             yield decodeStored(attributes)
@@ -60,7 +64,8 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
 
     async hasWorkspace(workspaceId, signal) {
       const options = { name: 'documents.hasWorkspace', signal }
-      for await (const items of table.pagesOf(workspaceId, options, { Limit: 1 })) return items.length > 0
+      for await (const items of table.pagesOf({ workspace_id: workspaceId }, options, { Limit: 1 }))
+        return items.length > 0
       return false
     },
   }

@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../../ids.ts'
+import type { WorkspaceLedger } from '../../ledger/ports/ledger.ts'
 import type { LedgerMaintenance, TableShard } from '../../ledger/ports/ledger-maintenance.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import type { LedgerSettings } from './ledger.ts'
 import { asRead, openTable, setting } from './table.ts'
-import { decodeLedger, encodeNewWorkspace, encodeRetention } from './workspace-codec.ts'
+import { decodeLedger, encodeNewWorkspace, encodeSettings } from './workspace-codec.ts'
 
 /**
  * More changes than a ledger has in ten minutes. A ledger that is made again starts at the clock's milliseconds, far
@@ -16,16 +18,16 @@ const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < 
 const IS_ABSENT = 'attribute_not_exists(workspace_id)'
 const IS_EMPTY =
   'remaining_bytes = quota_bytes AND documents = :none AND size(takings) = :none AND size(releases) = :none'
-// The same write adds the difference to the bytes remaining, so what is taken in between is kept.
-const SET_QUOTA = 'SET quota_bytes = :to_bytes, remaining_bytes = remaining_bytes + :difference ADD version :one'
+/** In the write that sets the quota: what is taken in between stays counted. */
+const KEEP_USED_BYTES = 'remaining_bytes = remaining_bytes + :difference'
 
 /** A slice of the audit may end between two pages, so a page is small. */
 const PAGE = 100
 const ALL: TableShard = { shard: 0, totalShards: 1 }
 
-export function createLedgerMaintenance(settings: LedgerSettings): LedgerMaintenance {
-  const { defaultQuotaBytes, now } = settings
-  const table = openTable(settings)
+export function createLedgerMaintenance(of: LedgerSettings): LedgerMaintenance {
+  const { defaultQuotaBytes, now } = of
+  const table = openTable(of)
   const keyOf = (workspaceId: WorkspaceId) => ({ workspace_id: workspaceId })
   const read = (workspaceId: WorkspaceId, signal: AbortSignal) =>
     table.get(keyOf(workspaceId), { name: 'ledger.read', signal })
@@ -39,8 +41,10 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
       }
     },
 
-    async *readAll(signal) {
-      for await (const items of table.scan({ name: 'ledger.list', signal })) yield* items.map(decodeLedger)
+    async *readAll(signal, { after, limit } = {}) {
+      const start = after && { ExclusiveStartKey: marshall(keyOf(after)) }
+      const scan = { ...start, ...(limit !== undefined && { Limit: limit }) }
+      for await (const items of table.scan({ name: 'ledger.list', signal }, scan)) yield* items.map(decodeLedger)
     },
 
     async correct(workspaceId, { counted, expected, at }, signal) {
@@ -69,9 +73,9 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
       return applied || Number(item?.corrected_in?.N) >= at.version
     },
 
-    async create(workspaceId, quotaBytes, signal) {
+    async create(workspaceId, settings, signal) {
       const options = { name: 'ledger.makeWorkspace', signal }
-      const item = encodeNewWorkspace(workspaceId, { quotaBytes, nowMs: now() })
+      const item = encodeNewWorkspace(workspaceId, { ...settings, nowMs: now() })
       const { applied } = await table.put(item, options, { ConditionExpression: IS_ABSENT })
       if (applied) return { isNew: true, ledger: decodeLedger(marshall(item, { removeUndefinedValues: true })) }
       const existing = await read(workspaceId, signal)
@@ -79,39 +83,33 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
       return { isNew: false, ledger: decodeLedger(existing) }
     },
 
-    async setQuota(workspaceId, { shownBytes, toBytes }, signal) {
-      const change = {
-        UpdateExpression: SET_QUOTA,
-        ConditionExpression: 'quota_bytes = :shown_bytes',
-        values: { ':shown_bytes': shownBytes, ':to_bytes': toBytes, ':difference': toBytes - shownBytes, ':one': 1 },
-        ReturnValues: 'ALL_NEW',
-      } as const
-      try {
-        const options = { name: 'ledger.setQuota', signal, ...SENT_ONCE }
-        const { item } = await table.update(keyOf(workspaceId), change, options)
-        const ledger = item && decodeLedger(item)
-        return ledger && (ledger.quotaBytes === toBytes ? ledger : 'changed')
-      } catch (error) {
-        // Perhaps only its answer was lost. If not, it may still arrive, so it is not sent again.
-        const item = await read(workspaceId, signal).catch(() => undefined)
-        const ledger = item && decodeLedger(item)
-        if (ledger?.quotaBytes === toBytes) return ledger
-        throw error
-      }
-    },
-
-    async setRetention(workspaceId, { shown, to }, signal) {
-      const change = setting(encodeRetention(to))
-      const { condition, values } = asRead(encodeRetention(shown))
+    async change(workspaceId, { shown, to }, signal) {
+      const wanted = encodeSettings(to)
+      const { condition, values } = asRead(encodeSettings(shown, to))
+      const change = setting(wanted, to.quotaBytes === undefined ? [] : [KEEP_USED_BYTES])
+      const differenceBytes = to.quotaBytes === undefined ? undefined : to.quotaBytes - shown.quotaBytes
       const update = {
         ...change,
         UpdateExpression: `${change.UpdateExpression} ADD version :one`,
         ConditionExpression: `attribute_exists(workspace_id) AND ${condition}`,
-        values: { ...change.values, ...values, ':one': 1 },
+        values: { ...change.values, ...values, ':difference': differenceBytes, ':one': 1 },
+        ReturnValues: 'ALL_NEW',
+      } as const
+      const isAsWanted = (ledger: WorkspaceLedger) => isDeepStrictEqual(encodeSettings(ledger, to), wanted)
+      try {
+        const options = { name: 'ledger.change', signal, ...SENT_ONCE }
+        const { applied, item } = await table.update(keyOf(workspaceId), update, options)
+        const ledger = item && decodeLedger(item)
+        return ledger && (applied || isAsWanted(ledger) ? ledger : 'changed')
+      } catch (error) {
+        // Perhaps only its answer was lost. If not, it may still arrive, so it is not sent again.
+        const ledger = await read(workspaceId, signal).then(
+          (item) => item && decodeLedger(item),
+          () => undefined,
+        )
+        if (ledger && isAsWanted(ledger)) return ledger
+        throw error
       }
-      const options = { name: 'ledger.setRetention', signal, ...SENT_ONCE }
-      const { applied, item } = await table.update(keyOf(workspaceId), update, options)
-      return applied ? 'set' : item && 'changed'
     },
 
     async remove(workspaceId, version, signal) {

@@ -15,7 +15,7 @@ export interface LedgerSettings extends TableSettings {
 
 /** With so many takings, the item is below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
 export const MAX_TAKINGS = 12
-const LONGEST_ID_WITH_ALL = 72
+const LONGEST_ID_WITH_ALL = 40
 /** A taking in the item, with its document's id. */
 const TAKING_BYTES = 67
 /** Releases have places of their own, so they do not wait for takings. */

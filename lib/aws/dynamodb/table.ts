@@ -105,17 +105,18 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
       return written(send(client, new DeleteItemCommand({ Key: marshall(key), ...conditional(condition) }), options))
     },
 
-    /** All items of a workspace, read consistently, in pages. @param from.after a key: starts after it */
+    /** All items with a partition key, read consistently, in pages. @param from.after a key: starts after it */
     pagesOf(
-      workspaceId: string,
+      partition: Record<string, string>,
       options: SendOptions,
       { after, ...limit }: { after?: object | undefined; Limit?: number } = {},
     ): AsyncGenerator<Attributes[]> {
+      const [[name = '', value] = []] = Object.entries(partition)
       const query = {
         TableName,
         ConsistentRead: true,
-        KeyConditionExpression: 'workspace_id = :workspace_id',
-        ExpressionAttributeValues: marshall({ ':workspace_id': workspaceId }),
+        KeyConditionExpression: `${name} = :${name}`,
+        ExpressionAttributeValues: marshall({ [`:${name}`]: value }),
         ...limit,
         ...(after && { ExclusiveStartKey: marshall(after) }),
       }
@@ -131,8 +132,8 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
 }
 
 /** Sets these attributes, and removes those that are undefined. Names are replaced, as some are reserved words. */
-export function setting(attributes: object) {
-  const set: string[] = []
+export function setting(attributes: object, alsoSet: readonly string[] = []) {
+  const set = [...alsoSet]
   const removed: string[] = []
   const ExpressionAttributeNames: Record<string, string> = {}
   const values: Record<string, unknown> = {}

@@ -1,12 +1,18 @@
 import { type AttemptId, documentIdOfAttempt, type ReleaseId, type WorkspaceId, withoutPrefix } from '../../ids.ts'
-import type { Retention } from '../../ledger/expiry.ts'
-import type { Counts, Release, StorageUsage, Taking, WorkspaceLedger } from '../../ledger/ports/ledger.ts'
+import type {
+  Counts,
+  Release,
+  StorageUsage,
+  Taking,
+  WorkspaceLedger,
+  WorkspaceSettings,
+} from '../../ledger/ports/ledger.ts'
 import { type Attributes, type Codec, decode, decodeMap, encode } from './codec.ts'
 
 /** An item of the Workspaces table: what is counted, and the markers of changes whose counterpart is not written yet. */
-interface WorkspaceItem extends Retention {
+interface WorkspaceItem extends WorkspaceSettings {
   workspaceId: WorkspaceId
-  quotaBytes: number
+  createdAt: Date
   /** The quota less what is counted. Stored because conditions cannot do arithmetic. */
   remainingBytes: number
   /** How many are counted. */
@@ -22,21 +28,23 @@ interface WorkspaceItem extends Retention {
 
 const OPTIONAL = { isOptional: true } as const
 
-const RETENTION = {
+const SETTINGS = {
+  quota_bytes: { member: 'quotaBytes', kind: 'number' },
   expire_after: { member: 'expireAfterSeconds', kind: 'number', ...OPTIONAL },
   expire_at_most: { member: 'expireAtMostSeconds', kind: 'number', ...OPTIONAL },
-} as const satisfies Codec<Retention>
+  per_minute: { member: 'requestsPerMinute', kind: 'number', ...OPTIONAL },
+} as const satisfies Codec<WorkspaceSettings>
 
 export const WORKSPACE = {
   workspace_id: { member: 'workspaceId', kind: 'string' },
-  quota_bytes: { member: 'quotaBytes', kind: 'number' },
+  created_at: { member: 'createdAt', kind: 'ms' },
   remaining_bytes: { member: 'remainingBytes', kind: 'number' },
   documents: { member: 'documents', kind: 'number' },
   version: { member: 'version', kind: 'number' },
   takings: { member: 'takings', kind: 'map' },
   releases: { member: 'releases', kind: 'map' },
   corrected_in: { member: 'correctedIn', kind: 'number', ...OPTIONAL },
-  ...RETENTION,
+  ...SETTINGS,
 } as const satisfies Codec<WorkspaceItem>
 
 type Marker = Omit<Taking, 'workspaceId' | 'documentId'> & { idOfDocument?: string }
@@ -56,7 +64,12 @@ const toMarker = ({ documentId, ...marker }: Taking): Marker =>
 
 export const encodeTaking = (taking: Taking) => encode<Marker>(TAKING, toMarker(taking))
 export const encodeRelease = (release: Release) => encode<Marker>(RELEASE, toMarker(release))
-export const encodeRetention = (retention: Retention) => encode<Retention>(RETENTION, retention)
+
+/** Of those members only that the settings have, undefined or not. */
+export function encodeSettings(settings: Partial<WorkspaceSettings>, of: object = settings): Record<string, unknown> {
+  const encoded = Object.entries(encode<Partial<WorkspaceSettings>>(SETTINGS, settings))
+  return Object.fromEntries(encoded.filter(([name]) => SETTINGS[name as keyof typeof SETTINGS].member in of))
+}
 
 /**
  * Versions start at the clock, in ms: an item takes fewer than 1,000 writes a second, so when a workspace is made
@@ -64,11 +77,11 @@ export const encodeRetention = (retention: Retention) => encode<Retention>(RETEN
  */
 export function encodeNewWorkspace(
   workspaceId: WorkspaceId,
-  { quotaBytes, nowMs, usedBytes = 0, documents = 0 }: { quotaBytes: number; nowMs: number } & Partial<Counts>,
+  { nowMs, usedBytes = 0, documents = 0, ...settings }: WorkspaceSettings & { nowMs: number } & Partial<Counts>,
 ) {
-  const remainingBytes = quotaBytes - usedBytes
-  const empty = { workspaceId, quotaBytes, remainingBytes, documents, version: nowMs, takings: {}, releases: {} }
-  return encode<WorkspaceItem>(WORKSPACE, empty)
+  const remainingBytes = settings.quotaBytes - usedBytes
+  const empty = { remainingBytes, documents, version: nowMs, createdAt: new Date(nowMs), takings: {}, releases: {} }
+  return encode<WorkspaceItem>(WORKSPACE, { workspaceId, ...settings, ...empty })
 }
 
 /** @throws UnreadableItemError */

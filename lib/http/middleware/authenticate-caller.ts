@@ -1,7 +1,9 @@
 import { authenticate, requirePermission } from '../../auth/authenticate.ts'
-import type { ApiKeyStore, Permission } from '../../auth/caller.ts'
+import type { ApiKeyStore } from '../../auth/caller.ts'
+import { ServiceError } from '../../errors.ts'
+import { entryOf, type OperationName } from '../operations.ts'
 import { headerValues } from '../request-headers.ts'
-import type { ApiMiddleware } from '../request-state.ts'
+import type { ApiEvent, ApiMiddleware } from '../request-state.ts'
 
 /** Headers in which other services and the first vendor's library send keys. */
 const OTHER_KEY_HEADERS = ['x-api-key', 'api-key']
@@ -18,21 +20,21 @@ export function authenticateCaller(deps: { apiKeys: ApiKeyStore; now(): number }
       authenticate(credentials, deps, state.deadline.signal),
     )
     state.caller = caller
-    state.log = state.log.with({ key_id: caller.keyId, workspace_id: caller.workspaceId })
+    const workspaceId = caller.workspaceId ?? event.pathParameters?.workspace_id
+    state.log = state.log.with({ key_id: caller.keyId, workspace_id: workspaceId })
   }
   return { before }
 }
 
-/** @param operationAt the operation at a resource of the gateway */
-export function authorizeCaller(
-  operationAt: (resource: string) => { permission: Permission | undefined } | undefined,
-): ApiMiddleware {
+export function authorizeCaller(nameOf: (event: ApiEvent) => OperationName | undefined): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event }) => {
     const { caller } = event.state
-    const operation = operationAt(event.resource)
+    const name = nameOf(event)
     if (caller === undefined) throw new Error('authorization needs an authenticated caller')
-    if (operation === undefined) throw new Error(`no operation is served at ${event.resource}`)
-    if (operation.permission !== undefined) requirePermission(caller, operation.permission)
+    if (name === undefined) throw new Error(`no operation is served at ${event.httpMethod} ${event.resource}`)
+    const { for: whom } = entryOf(name)
+    if (whom === 'platform' && caller.kind !== 'platform') throw new ServiceError('platform_key_required')
+    if (whom !== 'platform' && whom !== 'any') requirePermission(caller, whom)
   }
   return { before }
 }

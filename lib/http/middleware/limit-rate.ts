@@ -1,5 +1,5 @@
 import { countInProcess, emissionIntervalMs, type RateLimitDecision, type RateLimiter } from '../../auth/rate-limit.ts'
-import type { RateLimitPolicy } from '../../config.ts'
+import { PLATFORM_REQUESTS_PER_MINUTE, type RateLimitPolicy } from '../../config.ts'
 import { ServiceError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { ApiMiddleware, RequestState } from '../request-state.ts'
@@ -27,8 +27,10 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
   const before: ApiMiddleware['before'] = ({ event }) => {
     const { state } = event
     if (state.caller === undefined) throw new Error('the rate limit needs an authenticated caller')
-    const { keyId, requestsPerMinute } = state.caller
-    const limiter = requestsPerMinute === undefined ? deps.rateLimiter : deps.rateLimiter.withLimit(requestsPerMinute)
+    const { keyId, kind, requestsPerMinute, workspaceRequestsPerMinute } = state.caller
+    const byDefault = kind === 'platform' ? PLATFORM_REQUESTS_PER_MINUTE : undefined
+    const own = requestsPerMinute ?? workspaceRequestsPerMinute ?? byDefault
+    const limiter = own === undefined ? deps.rateLimiter : deps.rateLimiter.withLimit(own)
     const limited: Limited = { keyId, limiter, counted: countedOf(limiter) }
     const refusal = limited.counted.refusalOf(keyId)
     const decision = refusal ? Promise.resolve(refusal) : takeOrPass(limited, state)

@@ -3,7 +3,7 @@ import type { Log } from '../../logging.ts'
 import { createTelemetry } from '../../telemetry.ts'
 import { corsHeaders } from '../cors.ts'
 import { VARY } from '../file-shape.ts'
-import type { ApiMiddleware } from '../request-state.ts'
+import type { ApiEvent, ApiMiddleware } from '../request-state.ts'
 
 /** The outermost middleware: creates the request's state, and at the end adds the headers that every answer has. */
 export function startRequest({
@@ -14,7 +14,7 @@ export function startRequest({
 }: {
   log: Log
   now(): number
-  nameOf(resource: string): string | undefined
+  nameOf(event: ApiEvent): string | undefined
   corsAllowedOrigins?: readonly string[]
 }): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event, context }) => {
@@ -27,7 +27,7 @@ export function startRequest({
       log: log.with({ request_id: requestId }),
       telemetry: createTelemetry(),
       startedAtMs,
-      operation: nameOf(event.resource),
+      operation: nameOf(event),
       responseHeaders: {},
     }
   }

@@ -1,6 +1,6 @@
 import { permissionsOf } from '../../auth/authenticate.ts'
 import type { Ledger } from '../../ledger/ports/ledger.ts'
-import type { Operation } from '../api-handler.ts'
+import type { OperationForAny } from '../api-handler.ts'
 
 export interface RetrieveKeyDependencies {
   ledger: Pick<Ledger, 'read'>
@@ -9,26 +9,24 @@ export interface RetrieveKeyDependencies {
 }
 
 /** GET /v1/key: whom the caller's own key stands for, what it may do, and how much of the workspace's quota is used. */
-export function retrieveKeyOperation({ ledger, defaultQuotaBytes }: RetrieveKeyDependencies): Operation {
+export function retrieveKeyOperation({ ledger, defaultQuotaBytes }: RetrieveKeyDependencies): OperationForAny {
   return {
-    async handle({ caller, policy, state: { deadline } }) {
+    async handleAny({ caller, policy, state: { deadline } }) {
       const { workspaceId, keyId, kind, userId, expiresAtMs } = caller
-      const empty = { quotaBytes: defaultQuotaBytes, usedBytes: 0, documents: 0 }
-      const { quotaBytes, usedBytes, documents } = (await ledger.read(workspaceId, deadline.signal)) ?? empty
       const body = {
         key_id: keyId,
-        workspace_id: workspaceId,
+        workspace_id: workspaceId ?? null,
         kind,
         permissions: permissionsOf(caller),
         user_id: userId ?? null,
         expires_at: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
         requests_per_minute: policy.requestsPerMinute,
-        quota_bytes: quotaBytes,
-        used_bytes: usedBytes,
-        remaining_bytes: quotaBytes - usedBytes,
-        documents,
       }
-      return { statusCode: 200, body: JSON.stringify(body) }
+      if (workspaceId === undefined) return { statusCode: 200, body: JSON.stringify(body) }
+      const empty = { quotaBytes: defaultQuotaBytes, usedBytes: 0, documents: 0 }
+      const { quotaBytes, usedBytes, documents } = (await ledger.read(workspaceId, deadline.signal)) ?? empty
+      const usage = { used_bytes: usedBytes, remaining_bytes: quotaBytes - usedBytes, documents }
+      return { statusCode: 200, body: JSON.stringify({ ...body, quota_bytes: quotaBytes, ...usage }) }
     },
   }
 }

@@ -1,6 +1,5 @@
 import type { WorkspaceId } from '../../ids.ts'
-import type { Retention } from '../expiry.ts'
-import type { Counts, WorkspaceLedger } from './ledger.ts'
+import type { Counts, WorkspaceLedger, WorkspaceSettings } from './ledger.ts'
 
 /** A shard of a round, and where to go on in it. */
 export interface TableShard {
@@ -20,8 +19,14 @@ export interface Drift {
 export interface LedgerMaintenance {
   /** The ids of all workspaces, in a stable order. @param shard omitted: all */
   list(signal: AbortSignal, shard?: TableShard): AsyncIterable<WorkspaceId>
-  /** In no order. @throws Error at the first ledger that cannot be read */
-  readAll(signal: AbortSignal): AsyncIterable<WorkspaceLedger>
+  /**
+   * In no order, but always the same. @throws Error at the first ledger that cannot be read
+   * @param from.after begins after this workspace, which may be gone @param from.limit of one call
+   */
+  readAll(
+    signal: AbortSignal,
+    from?: { after?: WorkspaceId | undefined; limit?: number },
+  ): AsyncIterable<WorkspaceLedger>
   /**
    * Changes what is counted by the drift found at one version of the ledger, whatever has changed since. Takes effect
    * only once, even if several audits send it, or one repeats it. Makes the ledger if there was none.
@@ -31,30 +36,21 @@ export interface LedgerMaintenance {
   /** Makes an empty workspace, unless it exists. @returns the workspace that is there now */
   create(
     workspaceId: WorkspaceId,
-    quotaBytes: number,
+    settings: WorkspaceSettings,
     signal: AbortSignal,
   ): Promise<{ isNew: boolean; ledger: WorkspaceLedger }>
   /**
-   * Leaves the used bytes alone. The new quota may be lower: then nothing fits until enough is deleted.
-   * @param change.shownBytes only if that is its quota, or the new one is
+   * Leaves the used bytes alone: a new quota may be lower, then nothing fits until enough is deleted. Documents that are
+   * there keep their expiry. May be repeated.
+   * @param change.to missing members stay, undefined ones are removed @param change.shown only if these are as shown, or
+   *   all are as wanted
    * @returns undefined when there is no such workspace
    */
-  setQuota(
+  change(
     workspaceId: WorkspaceId,
-    change: { shownBytes: number; toBytes: number },
+    change: { shown: WorkspaceSettings; to: Partial<WorkspaceSettings> },
     signal: AbortSignal,
   ): Promise<WorkspaceLedger | 'changed' | undefined>
-  /**
-   * Holds for promotions from now on; documents that are there keep their expiry.
-   * @param change.shown only if that is what is set
-   * @param change.to all of it: what is missing is removed
-   * @returns undefined when there is no such workspace
-   */
-  setRetention(
-    workspaceId: WorkspaceId,
-    change: { shown: Retention; to: Retention },
-    signal: AbortSignal,
-  ): Promise<'set' | 'changed' | undefined>
   /**
    * Removes the ledger of a workspace that counts nothing and has no change under way. May be repeated. Delete the keys
    * and documents of the workspace first: whoever holds a key would make it again by promoting.

@@ -30,9 +30,16 @@ export interface Release extends Taking {
 /** Names a marker: the release's if there is a release id, otherwise the attempt's taking. */
 export type Marker = Pick<Taking, 'workspaceId' | 'attemptId'> & { releaseId?: ReleaseId }
 
+export interface WorkspaceSettings extends Retention {
+  quotaBytes: number
+  /** Of each of its keys without a limit of its own; their records repeat it. Missing: the service's. */
+  requestsPerMinute?: number | undefined
+}
+
 /** One item for each workspace, as of one moment. */
-export interface WorkspaceLedger extends StorageUsage, Counts, Retention {
+export interface WorkspaceLedger extends WorkspaceSettings, Counts {
   workspaceId: WorkspaceId
+  createdAt: Date
   /** Grows with every write. */
   version: number
   takings: Taking[]

@@ -2,9 +2,9 @@ import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
-import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
+import { hashToken, keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
-import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
+import { createApiKeyStore, keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
@@ -39,10 +39,10 @@ export async function prepareTables(
   }
   return Promise.all(
     Array.from({ length: KEYS }, async (_, number) => {
-      const token = newToken()
+      const token = newToken(keyIdOf(workspaceId, `${number}`))
       const Item = marshall({
         token_hash: hashToken(token),
-        key_id: `key_${number}`,
+        ...keyOfRecord(keyIdIn(token)),
         workspace_id: workspaceId,
         kind: 'management',
         status: 'enabled',
@@ -70,7 +70,7 @@ export function createClient(requestHandler: InProcessHandler): DynamoDBClient {
  * @param requestHandler answers at once
  */
 export async function prepareSdk({ keysTable }: Config, requestHandler: InProcessHandler): Promise<void> {
-  const command = new GetItemCommand({ TableName: keysTable, Key: marshall({ token_hash: 'none' }) })
+  const command = new GetItemCommand({ TableName: keysTable, Key: marshall(keyOfRecord(keyIdOf())) })
   await createClient(requestHandler).send(command)
 }
 

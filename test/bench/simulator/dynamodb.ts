@@ -1,3 +1,4 @@
+import { hashToken, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import type { SimulatedAnswer } from './s3.ts'
 
 interface DynamoDbRequest {
@@ -10,8 +11,10 @@ interface DynamoDbRequest {
 }
 
 const QUOTA_BYTES = 2 ** 50
+/** The only one that is valid. */
+export const BENCH_TOKEN = newToken(keyIdOf('ws_bench', 'bench'))
 const KEY = {
-  key_id: { S: 'key_bench' },
+  token_hash: { S: hashToken(BENCH_TOKEN) },
   workspace_id: { S: 'ws_bench' },
   kind: { S: 'standard' },
   permissions: { L: ['files:promote', 'files:read', 'files:delete'].map((S) => ({ S })) },
@@ -26,6 +29,7 @@ const LEDGER = {
   remaining_bytes: { N: `${QUOTA_BYTES / 2}` },
   documents: { N: '1' },
   version: { N: '2' },
+  created_at: { N: '0' },
 }
 
 /** The calls of a promotion, by port and method. */
@@ -38,7 +42,7 @@ export function nameDynamoDbCall(body: string): string {
   return UpdateExpression.includes('remaining_bytes - ') ? 'ledger.take' : 'ledger.unmark'
 }
 
-/** What DynamoDB would say if every condition held: nothing is stored. Any token is a valid one. */
+/** What DynamoDB would say if every condition held: nothing is stored. */
 export function answerDynamoDb(name: string, body: string): SimulatedAnswer {
   const request = JSON.parse(body) as DynamoDbRequest
   return {

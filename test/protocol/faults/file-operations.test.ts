@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
-import { type DocumentId, formatFileId } from '../../../lib/ids.ts'
+import { hashToken } from '../../../lib/auth/api-token.ts'
+import { entryOf } from '../../../lib/http/operations.ts'
+import { type DocumentId, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../support/api/operations.ts'
 import { faultsFor } from '../../support/protocol/fault-kinds.ts'
 import type { TestProcess } from '../../support/protocol/test-process.ts'
@@ -16,6 +19,9 @@ interface Prepared {
   process: TestProcess
   workspace: TestWorkspace
   documentId: string
+  /** A workspace without documents, with a key. */
+  tenant: { workspace_id: string; name: string }
+  platformToken: string
 }
 
 const processes = useTestProcesses({ atOnce: 16 })
@@ -26,16 +32,28 @@ const prepared = (test: (ready: Prepared) => Promise<void>) =>
     const workspace = await process.newWorkspace()
     await process.putFile(workspace, 'a.txt', BYTES)
     const { body } = await process.promote(workspace, 'a.txt')
+    const tenant = { workspace_id: `ws_${randomUUID()}`, name: 'ci' }
+    const platformToken = await process.newPlatformKey()
+    const ready = { process, workspace, documentId: (body as { id: string }).id, tenant, platformToken }
+    for (const name of ['save_workspace', 'save_key'] as const) expect((await call(ready, name)).status).toBe(200)
     process.takeCalls()
-    await test({ process, workspace, documentId: (body as { id: string }).id })
+    await test(ready)
   })
 
-const call = ({ process, workspace, documentId }: Prepared, name: OperationName, remainingMs?: number) =>
-  process.call(name, workspace, {
-    parameters: { document_id: documentId, container_id: 'sess_1', file_id: formatFileId('a.txt') },
-    ...(name === 'promote_container_files' && { body: { paths: ['a.txt'] } }),
-    remainingMs,
-  })
+const call = (ready: Prepared, name: OperationName, remainingMs?: number) => {
+  const { process, workspace, documentId, tenant, platformToken } = ready
+  const { body } = OPERATIONS[name]
+  const own = entryOf(name).for === 'platform' && { token: platformToken }
+  return process.call(
+    name,
+    { ...workspace, ...own },
+    {
+      parameters: { document_id: documentId, container_id: 'sess_1', file_id: formatFileId('a.txt'), ...tenant },
+      ...(body && { body: name === 'promote_container_files' ? { paths: ['a.txt'] } : body }),
+      remainingMs,
+    },
+  )
+}
 
 describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
   const { success } = OPERATIONS[name]
@@ -76,11 +94,27 @@ describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
       expect(isMet).toBe(true)
       if (!mayBeReplaced) expect([success, 404, 500, 503]).toContain(answer?.status)
       await process.deliverLate()
-      expect((await call(ready, name)).status).toBe(success)
+      const again = await call(ready, name)
+      expect(again.status).toBeOneOf([success, ...(name.startsWith('delete_') ? [404] : [])])
       expect(await process.stateOf(workspace)).toMatchObject({ documents: 1, objects: 1, usedBytes: BYTES.length })
+      await expectTenant(ready, name, again.body as { token?: string })
     }),
   )
 })
+
+/** Sent until it is answered, an operation has left what one that nothing happened to leaves. */
+async function expectTenant({ process, tenant, workspace }: Prepared, name: OperationName, body: { token?: string }) {
+  const { apiKeys, ledger } = process.deps.administration
+  const workspaceId = tenant.workspace_id as WorkspaceId
+  const keys = await Array.fromAsync(apiKeys.list({ workspaceId }, AbortSignal.timeout(60_000)))
+  const isThere = (await ledger.read(workspaceId, AbortSignal.timeout(60_000))) !== undefined
+  expect([isThere, keys.length]).toEqual([name !== 'delete_workspace', name.startsWith('delete_') ? 0 : 1])
+  if (name !== 'save_key') return
+  // The token of the answer that came is the only one.
+  expect(keys[0]).toMatchObject({ tokenHash: hashToken(`${body.token}`), formerTokens: undefined })
+  const own = { ...workspace, workspaceId, token: `${body.token}` }
+  expect((await process.call('retrieve_key', own, {})).status).toBe(200)
+}
 
 async function objectKeyOf({ process, workspace: { workspaceId }, documentId }: Prepared): Promise<string> {
   const ids = { workspaceId, documentId: documentId as DocumentId }

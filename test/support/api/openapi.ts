@@ -11,7 +11,7 @@ interface ResponseDescription {
 
 /** An operation of docs/openapi.yaml. */
 export interface DocumentedOperation {
-  method: 'get' | 'post' | 'delete'
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   path: string
 }
 

@@ -1,6 +1,7 @@
 import { API_FUNCTIONS, type FunctionEntry } from '../../../infra/deploy/functions.ts'
 import {
   createDeleteDocumentHandler,
+  createManageWorkspacesHandler,
   createReadContainerFilesHandler,
   createReadDocumentsHandler,
 } from '../../../lib/http/handlers.ts'
@@ -12,7 +13,7 @@ interface Tested {
   /** The status when nothing stands in the way. */
   success: number
   /** What its log line has besides name, time and outcome: path parameters by their names, and what is given here. */
-  facts: readonly ['document_id' | 'container_id', object?] | readonly []
+  facts: readonly ['document_id' | 'container_id' | 'workspace_id', object?] | readonly []
   /** What succeeds; omitted: it needs none. */
   body?: object
   /** The calls to the stores, except for key and rate limit. */
@@ -48,6 +49,34 @@ const TESTED = {
     success: 200,
     facts: [],
     calls: ['ledger.read'],
+  },
+  list_workspaces: { success: 200, facts: [], calls: ['ledger.list'] },
+  retrieve_workspace: { success: 200, facts: ['workspace_id'], calls: ['ledger.read'] },
+  save_workspace: {
+    success: 200,
+    facts: ['workspace_id'],
+    body: { quota_bytes: 1000 },
+    calls: ['ledger.read', 'ledger.change'],
+  },
+  list_keys: { success: 200, facts: ['workspace_id'], calls: ['keys.list'] },
+  save_key: {
+    success: 200,
+    facts: ['workspace_id'],
+    body: { permissions: ['files:read'] },
+    calls: ['ledger.read', 'keys.get', 'keys.change', 'ledger.read'],
+  },
+  retrieve_key_by_name: { success: 200, facts: ['workspace_id'], calls: ['keys.get'] },
+  change_key: {
+    success: 200,
+    facts: ['workspace_id'],
+    body: { disabled: true },
+    calls: ['keys.get', 'keys.change'],
+  },
+  delete_key: { success: 200, facts: ['workspace_id'], calls: ['keys.get', 'keys.remove'] },
+  delete_workspace: {
+    success: 200,
+    facts: ['workspace_id'],
+    calls: ['ledger.read', 'keys.list', 'keys.remove', 'ledger.read', 'ledger.remove', 'keys.list'],
   },
   delete_document: {
     success: 200,
@@ -99,6 +128,7 @@ export function functionOf({ method, path }: DocumentedOperation): FunctionEntry
 export type HandlerDependencies = Parameters<typeof createPromoteContainerFileHandler>[0] &
   Parameters<typeof createReadDocumentsHandler>[0] &
   Parameters<typeof createDeleteDocumentHandler>[0] &
+  Parameters<typeof createManageWorkspacesHandler>[0] &
   Parameters<typeof createReadContainerFilesHandler>[0]
 
 export type FunctionId = keyof ReturnType<typeof createHandlers>
@@ -109,6 +139,7 @@ export function createHandlers(deps: HandlerDependencies) {
     'promote-container-file': createPromoteContainerFileHandler(deps),
     'read-documents': createReadDocumentsHandler(deps),
     'delete-document': createDeleteDocumentHandler(deps),
+    'manage-workspaces': createManageWorkspacesHandler(deps),
     'read-container-files': createReadContainerFilesHandler(deps),
   }
 }

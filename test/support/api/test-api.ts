@@ -1,7 +1,10 @@
+import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { readConfig } from '../../../lib/config.ts'
+import { entryOf } from '../../../lib/http/operations.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
 import { storedObject } from '../aws/memory-s3.ts'
+import { KEYS_TABLE } from '../dynamodb/memory-tables.ts'
 import { createPorts } from '../ports.ts'
 import { createApiKeys, createLimiter } from '../stores/keys-and-limits.ts'
 import { invoke } from './invoke.ts'
@@ -35,11 +38,17 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     documentObjects: objects,
     rateLimiter: createLimiter({ requestsPerMinute: 60, burst: 5 }, ports.deps.now, stored),
     metrics: { publish: (values, detail?: MetricDetail) => void published.push({ ...values, ...detail }) },
+    administration: {
+      ...ports.deps,
+      defaultQuotaBytes: CONFIG.defaultQuotaBytes,
+      apiKeys: createApiKeyAdministration({ client: stored.client, tableName: KEYS_TABLE }),
+    },
     ...change,
   }
   const handlers = createHandlers(dependencies)
   const token = apiKeys.add()
-  const managementToken = apiKeys.add({ kind: 'management', keyId: 'key_all' })
+  const managementToken = apiKeys.add({ kind: 'management' })
+  const platformToken = apiKeys.add({ kind: 'platform' })
   const putFile = (path: string, bytes: Buffer, contentType?: string, workspaceId = 'ws_1', containerId = CONTAINER) =>
     objects.sandbox.set(`sandboxes/${workspaceId}/${containerId}/${path}`, storedObject({ bytes, contentType }))
   putFile(PATH, CSV, 'text/csv')
@@ -67,10 +76,11 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     { headers, remainingMs, ...request }: RouteRequest & { remainingMs?: number | (() => number) } = {},
   ): Promise<AnyResponse> {
     const operation = OPERATIONS[name]
+    const byDefault = entryOf(name).for === 'platform' ? platformToken : managementToken
     const event = routeEvent(operation, {
       body: OPERATIONS[name].body,
       ...request,
-      headers: { Authorization: `Bearer ${managementToken}`, ...headers },
+      headers: { Authorization: `Bearer ${byDefault}`, ...headers },
     })
     return invoke(handlers[functionOf(operation).name], { event, operation, context: lambdaContext(remainingMs) })
   }
@@ -87,6 +97,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     promoteAll,
     token,
     managementToken,
+    platformToken,
     putFile,
     apiKeys,
     objects,

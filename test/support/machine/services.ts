@@ -8,7 +8,7 @@ import { startLocalService } from '../../../infra/local/service.ts'
 import { type DemoFileContent, writeDemoFile } from '../../../infra/local/stores/demo-file.ts'
 import { startLocalStores } from '../../../infra/local/stores/stores.ts'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
-import { newToken } from '../../../lib/auth/api-token.ts'
+import { keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import type { Permission } from '../../../lib/auth/caller.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
@@ -102,7 +102,7 @@ function visit(demo: DemoFileContent, directory: string, stop: () => Promise<voi
     newWorkspaceId: () => `ws_${newAttemptId()}` as WorkspaceId,
     /** @param permissions omitted: a management key */
     async newKey(workspaceId: WorkspaceId, permissions?: Permission[]): Promise<string> {
-      const token = newToken()
+      const token = newToken(keyIdOf(workspaceId))
       const kind = permissions === undefined ? ('management' as const) : ('standard' as const)
       const grant = { workspaceId, kind, permissions: permissions ?? [], userId: undefined, expiresAtMs: undefined }
       await apiKeys.add(newApiKeyRecord(token, grant, Date.now()), AbortSignal.timeout(60_000))

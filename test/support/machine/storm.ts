@@ -20,7 +20,7 @@ export async function stormyWorkspace(
   const workspaceId = newWorkspaceId()
   const tokens = await Promise.all(Array.from({ length: keys }, () => newKey(workspaceId)))
   const settings = { client: dynamoDb, tableName: demo.workspaces_table, defaultQuotaBytes: 0, now: Date.now }
-  await createLedgerMaintenance(settings).create(workspaceId, quotaBytes, signal)
+  await createLedgerMaintenance(settings).create(workspaceId, { quotaBytes }, signal)
   await putFile(workspaceId, 'sess_1', 'a.bin', bytes)
   return { workspaceId, tokens }
 }

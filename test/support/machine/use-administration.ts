@@ -6,7 +6,7 @@ import type { TestWorkspace } from '../protocol/workspaces.ts'
 import { environmentOn } from '../stores/aws-endpoints.ts'
 import { type AdminResult, jsonLines, runAdmin } from './admin.ts'
 
-export const TOKEN = /cfp_[0-9A-Za-z]{49}/
+export const TOKEN = /cfp_[0-9A-Za-z]{61}/
 
 /** The command line and a process of the service, on the same stores in memory. */
 export function useAdministration() {

@@ -1,5 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { S3Client } from '@aws-sdk/client-s3'
+import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
@@ -31,10 +32,13 @@ export function composeFunctions({
 }) {
   const buckets = { ...config, client: s3 }
   const documents = { client, tableName: config.documentsTable, now }
+  const stores = createWorkspaceStores({ config, dynamoDb: client, s3, now })
+  const keysTable = { client, tableName: config.keysTable }
   const deps = {
     ...config,
-    ...createWorkspaceStores({ config, dynamoDb: client, s3, now }),
-    apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
+    ...stores,
+    apiKeys: createApiKeyStore(keysTable),
+    administration: { ...config, ...stores, apiKeys: createApiKeyAdministration(keysTable) },
     rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
     admission: createAdmission({ now }),
     listing: createDocumentListing(documents),

@@ -1,6 +1,6 @@
-import { hashToken, newToken } from '../../../lib/auth/api-token.ts'
+import { hashToken, keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import type { ApiKey } from '../../../lib/auth/caller.ts'
-import { type ApiKeyItem, createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
+import { type ApiKeyItem, createApiKeyStore, keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import type { RateLimitPolicy } from '../../../lib/config.ts'
 import { createMemoryTables, KEYS_TABLE, RATE_LIMITS_TABLE } from '../dynamodb/memory-tables.ts'
@@ -11,12 +11,13 @@ export function createApiKeys({ client, put }: Tables) {
   return {
     ...createApiKeyStore({ client, tableName: KEYS_TABLE }),
     /** @returns the token of the new key */
-    add({ permissions = ['files:promote'], ...key }: Partial<ApiKey> = {}): string {
-      const token = newToken()
+    add({ permissions = ['files:promote'], ...key }: Partial<Omit<ApiKey, 'keyId'>> = {}): string {
+      const workspaceId = key.kind === 'platform' ? undefined : (key.workspaceId ?? 'ws_1')
+      const token = newToken(keyIdOf(workspaceId))
       void put(KEYS_TABLE, {
+        ...keyOfRecord(keyIdIn(token)),
         token_hash: hashToken(token),
-        key_id: key.keyId ?? 'key_1',
-        workspace_id: key.workspaceId ?? 'ws_1',
+        ...(workspaceId && { workspace_id: workspaceId }),
         kind: key.kind ?? 'standard',
         permissions: [...permissions],
         user_id: 'user_1',

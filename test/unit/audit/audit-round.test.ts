@@ -75,7 +75,7 @@ describe('a workspace whose audit fails for ever', () => {
 
   it('is reached in few slices when it is far off', async () => {
     const ports = createPorts()
-    for (let n = 0; n < 150; n++) await ports.deps.workspaces.create(workspace(n), 1000, signal)
+    for (let n = 0; n < 150; n++) await ports.deps.workspaces.create(workspace(n), { quotaBytes: 1000 }, signal)
     const deps = roundDependencies(ports, 1)
     const { report, findings, tasks } = await playRoundOf(deps, { invoke: poisoned(deps, 129, true) })
     expect(findings).toMatchObject([{ kind: 'not_audited', workspaceId: workspace(129) }])

@@ -98,7 +98,7 @@ it.each<[string, string, number, number, ((ports: Ports) => Promise<Steps>)[]]>(
   let audits = 0
   for (const order of orders) {
     const ports = createPorts()
-    await ports.deps.workspaces.create(WORKSPACE, 1000, signal)
+    await ports.deps.workspaces.create(WORKSPACE, { quotaBytes: 1000 }, signal)
     const processes: Steps[] = []
     for (const one of begin) processes.push(await one(ports))
     audits += await auditAll(await statesOf(order, processes, ports), ports)

@@ -1,15 +1,23 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { hashToken, isWellFormedToken, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
+import {
+  hashToken,
+  isWellFormedToken,
+  keyIdIn,
+  keyIdOf,
+  newToken,
+  ownerHash,
+  ownerHashIn,
+} from '../../../lib/auth/api-token.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-it('newToken is cfp_, 43 random base62 characters and the base62 CRC32 of these, every time another', () => {
-  const tokens = Array.from({ length: 500 }, newToken)
+it('newToken is cfp_, 55 base62 characters and the base62 CRC32 of these, every time another', () => {
+  const tokens = Array.from({ length: 500 }, () => newToken())
   expect(new Set(tokens).size).toBe(500)
   for (const token of tokens) {
-    expect(token).toMatch(/^cfp_[0-9A-Za-z]{49}$/)
+    expect(token).toMatch(/^cfp_[0-9A-Za-z]{61}$/)
     const checksum = [...token.slice(-6)].reduce((sum, char) => sum * 62 + ALPHABET.indexOf(char), 0)
     expect(checksum).toBe(crc32(token.slice(0, -6)))
   }
@@ -47,6 +55,30 @@ it('hashToken is SHA-256 in hex', () => {
   expect(hashToken('cfp_x')).toBe(createHash('sha256').update('cfp_x').digest('hex'))
 })
 
-it('keyIdOf names a key by the first 48 bits of its hash', () => {
-  expect(keyIdOf('0123456789abcdef0123456789abcdef')).toBe('key_0123456789ab')
+describe('keyIdOf', () => {
+  it('names the key with a name always alike, and one without it every time anew', () => {
+    expect(keyIdOf('ws_1', 'ci')).toBe(keyIdOf('ws_1', 'ci'))
+    const others = [
+      keyIdOf('ws_1'),
+      keyIdOf('ws_1'),
+      keyIdOf('ws_1', 'CI'),
+      keyIdOf('ws_2', 'ci'),
+      keyIdOf(undefined, 'ci'),
+    ]
+    expect(new Set([...others, keyIdOf('ws_1', 'ci')]).size).toBe(6)
+    for (const keyId of others) expect(keyId).toMatch(/^key_[0-9A-Za-z]{28}$/)
+  })
+
+  it('begins alike for the keys of one workspace, and for no two workspaces', () => {
+    const begins = Array.from({ length: 500 }, (_, n) => ownerHashIn(keyIdOf(`ws_${n}`, `${n}`)))
+    expect(begins).toEqual(Array.from({ length: 500 }, (_, n) => ownerHash(`ws_${n}`)))
+    expect(new Set([...begins, ownerHashIn(keyIdOf())]).size).toBe(501)
+  })
+
+  it('is in each of the tokens of a key', () => {
+    const keyId = keyIdOf('ws_1', 'ci')
+    const tokens = [newToken(keyId), newToken(keyId)]
+    expect(tokens.map(keyIdIn)).toEqual([keyId, keyId])
+    expect(tokens[0]).not.toBe(tokens[1])
+  })
 })

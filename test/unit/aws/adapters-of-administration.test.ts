@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
-import { toApiKey } from '../../../lib/aws/dynamodb/api-key-store.ts'
+import { toRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
@@ -11,10 +11,11 @@ const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
 
 describe('the record of an API key', () => {
-  const RECORD = { key_id: 'k', workspace_id: 'ws_1', kind: 'standard', created_at: '2026' }
+  const RECORD = { key_id: 'k', token_hash: 'h', workspace_id: 'ws_1', kind: 'standard', created_at: '2026' }
+  const readBack = (change: object) => toRecord(marshall({ ...RECORD, ...change }, { removeUndefinedValues: true }))
 
   it.each([{}, { permissions: 'files:read' }])('written by hand with %j has no permissions', (by) => {
-    expect(toApiKey({ ...RECORD, ...by } as never).permissions).toEqual([])
+    expect(readBack(by).permissions).toEqual([])
   })
 
   it.each([
@@ -26,13 +27,18 @@ describe('the record of an API key', () => {
     { expires_at: '2026-11-22' },
     { requests_per_minute: '60' },
     { requests_per_minute: 0 },
+    { workspace_requests_per_minute: 0 },
+    { token_hash: undefined },
+    // A platform key that names a workspace, and a workspace's key that lost it, reach neither.
+    { kind: 'platform' },
+    { kind: 'Platform', workspace_id: undefined },
   ])('is refused with %j', (change) => {
-    expect(() => toApiKey({ ...RECORD, ...change } as never)).toThrow(/API key record/)
+    expect(() => readBack(change)).toThrow(/API key record/)
   })
 
   it('is listed, to the last page', async () => {
-    const LastEvaluatedKey = { token_hash: { S: 'h' } }
-    const pages = [{ Items: [marshall({ ...RECORD, token_hash: 'h' })], LastEvaluatedKey }, {}]
+    const LastEvaluatedKey = { owner_hash: { S: 'o' }, key_id: { S: 'k' } }
+    const pages = [{ Items: [marshall(RECORD)], LastEvaluatedKey }, {}]
     const { client, sent } = clientOf({ ScanCommand: () => pages.shift() })
     const found: string[] = []
     const apiKeys = createApiKeyAdministration({ client, tableName: 'keys' })
@@ -42,19 +48,22 @@ describe('the record of an API key', () => {
   })
 })
 
+const QUOTA = { shown: { quotaBytes: 10 }, to: { quotaBytes: 20 } }
+
 it('creating a workspace fails when it was there and is gone', async () => {
   const { client } = clientOf({ PutItemCommand: () => conditionFailed(), GetItemCommand: () => ({}) })
   const workspaces = createLedgerMaintenance({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
-  await expect(workspaces.create(workspaceId, 10, signal)).rejects.toThrow('ws_1 was there and is gone')
+  await expect(workspaces.create(workspaceId, { quotaBytes: 10 }, signal)).rejects.toThrow('ws_1 was there and is gone')
 })
 
-describe('setting a quota', () => {
+describe('changing a quota', () => {
   it('has succeeded when its answer was lost, and the quota is there', async () => {
     const after = {
       workspace_id: workspaceId,
       quota_bytes: 20,
       remaining_bytes: 13,
       documents: 1,
+      created_at: 0,
       version: 7,
       takings: {},
       releases: {},
@@ -64,7 +73,7 @@ describe('setting a quota', () => {
       GetItemCommand: () => ({ Item: marshall(after) }),
     })
     const workspaces = createLedgerMaintenance({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
-    const ledger = await workspaces.setQuota(workspaceId, { shownBytes: 10, toBytes: 20 }, signal)
+    const ledger = await workspaces.change(workspaceId, QUOTA, signal)
     expect(ledger).toMatchObject({ quotaBytes: 20, usedBytes: 7 })
     expect(names()).toEqual(['UpdateItemCommand', 'GetItemCommand'])
   })
@@ -75,7 +84,7 @@ describe('setting a quota', () => {
       UpdateItemCommand: () => refused(400, 'AccessDeniedException'),
     })
     const workspaces = createLedgerMaintenance({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
-    const setting = workspaces.setQuota(workspaceId, { shownBytes: 10, toBytes: 20 }, signal)
-    await expect(setting).rejects.toMatchObject({ call: 'ledger.setQuota' })
+    const setting = workspaces.change(workspaceId, QUOTA, signal)
+    await expect(setting).rejects.toMatchObject({ call: 'ledger.change' })
   })
 })

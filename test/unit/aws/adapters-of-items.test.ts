@@ -99,6 +99,7 @@ it('a release that finds the ledger full of others is told at once, and makes no
     remaining_bytes: 1,
     documents: 0,
     version: 1,
+    created_at: 0,
     takings: {},
     releases: {},
   }

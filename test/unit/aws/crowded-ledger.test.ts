@@ -15,6 +15,7 @@ const WORKSPACE = marshall({
   remaining_bytes: 900,
   documents: 1,
   version: 7,
+  created_at: 0,
   takings: {},
   releases: {},
 })

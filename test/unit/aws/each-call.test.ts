@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { keyIdOf } from '../../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
@@ -45,8 +46,9 @@ const source = { objectKey: 's', etag: '"e"', sizeBytes: 1, isArchived: false, m
 const copy = { source, objectKey: 'd', mimeType: 'text/plain' }
 const drift = { counted: { usedBytes: 0, documents: 0 }, expected: { usedBytes: 1, documents: 1 } }
 const at = { version: 1, lastVersion: 1 }
-const quota = { shownBytes: 1, toBytes: 2 }
-const key = { tokenHash: 'h', keyId: 'k', workspaceId, kind: 'standard', permissions: [], isEnabled: true } as never
+const quota = { shown: { quotaBytes: 1 }, to: { quotaBytes: 2 } }
+const KEY_ID = keyIdOf(workspaceId)
+const key = { tokenHash: 'h', keyId: KEY_ID, workspaceId, kind: 'standard', permissions: [], isEnabled: true } as never
 const shard = { shard: 0, totalShards: 1, after: undefined }
 const list = { keyPrefix: 'p', afterKey: undefined, firstPage: 10 }
 const first = (items: AsyncIterable<unknown>) => items[Symbol.asyncIterator]().next()
@@ -58,11 +60,13 @@ type Call = (ports: ReturnType<typeof adapters>) => Promise<unknown>
  * or may lag.
  */
 const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][] = [
-  ['keys.find', ({ keys }) => keys.find('h' as never, signal)],
+  ['keys.find', ({ keys }) => keys.find(KEY_ID, 'h', signal)],
   ['keys.add', ({ apiKeys }) => apiKeys.add(key, signal), 'closes'],
+  ['keys.get', ({ apiKeys }) => apiKeys.get(KEY_ID, signal)],
   ['keys.list', ({ apiKeys }) => first(apiKeys.list({}, signal))],
-  ['keys.change', ({ apiKeys }) => apiKeys.change('h' as never, { isEnabled: true }, signal), 'closes'],
-  ['keys.remove', ({ apiKeys }) => apiKeys.remove('h' as never, signal), 'closes'],
+  ['keys.list', ({ apiKeys }) => first(apiKeys.list({ workspaceId }, signal))],
+  ['keys.change', ({ apiKeys }) => apiKeys.change(KEY_ID, { isEnabled: true }, signal), 'closes'],
+  ['keys.remove', ({ apiKeys }) => apiKeys.remove(KEY_ID, signal), 'closes'],
   ['rateLimit.take', ({ rateLimiter }) => rateLimiter.take('k', signal), 'closes'],
   ['rateLimit.beginWait', ({ rateLimiter }) => rateLimiter.beginWait('k', 1, signal), 'closes'],
   ['ledger.read', ({ ledger }) => ledger.read(workspaceId, signal)],
@@ -76,13 +80,8 @@ const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][]
   ['ledger.list', ({ workspaces }) => first(workspaces.readAll(signal))],
   ['ledger.correct', ({ workspaces }) => workspaces.correct(workspaceId, { ...drift, at }, signal), 'closes'],
   ['ledger.makeWorkspace', ({ workspaces }) => workspaces.correct(workspaceId, drift, signal), 'opens'],
-  ['ledger.makeWorkspace', ({ workspaces }) => workspaces.create(workspaceId, 1, signal), 'closes'],
-  ['ledger.setQuota', ({ workspaces }) => workspaces.setQuota(workspaceId, quota, signal), 'opens'],
-  [
-    'ledger.setRetention',
-    ({ workspaces }) => workspaces.setRetention(workspaceId, { shown: {}, to: {} }, signal),
-    'opens',
-  ],
+  ['ledger.makeWorkspace', ({ workspaces }) => workspaces.create(workspaceId, { quotaBytes: 1 }, signal), 'closes'],
+  ['ledger.change', ({ workspaces }) => workspaces.change(workspaceId, quota, signal), 'opens'],
   ['ledger.remove', ({ workspaces }) => workspaces.remove(workspaceId, 1, signal), 'closes'],
   ['documents.find', ({ documents }) => documents.find(document, signal)],
   ['documents.findAll', ({ documents }) => documents.findAll(workspaceId, [documentId], signal)],
@@ -170,6 +169,7 @@ function failingTwice(failure: () => Error) {
     remaining_bytes: { N: '900' },
     documents: { N: '1' },
     version: { N: '7' },
+    created_at: { N: '0' },
     takings: { M: {} },
     releases: { M: {} },
   }

@@ -27,7 +27,7 @@ describe('workspaces delete, of what dead processes left', () => {
     { steps: ['begin', 'copy', 'take'] },
   ])('fixed: ends once the process is certainly dead that died after $steps', async ({ steps }) => {
     const ports = createPorts()
-    await ports.deps.workspaces.create(WORKSPACE, 1000, signal)
+    await ports.deps.workspaces.create(WORKSPACE, { quotaBytes: 1000 }, signal)
     await ports.run(steps)
     const before = ports.state()
     ports.pass(DEAD_AFTER_MS - 1)
@@ -68,7 +68,7 @@ describe('workspaces delete, of what dead processes left', () => {
 describe('workspaces delete, beside others', () => {
   it('keeps a workspace in which a document of no bytes was recorded meanwhile: nothing counts it', async () => {
     const ports = createPorts()
-    await ports.deps.workspaces.create(WORKSPACE, 1000, signal)
+    await ports.deps.workspaces.create(WORKSPACE, { quotaBytes: 1000 }, signal)
     const { read } = ports.ledger
     vi.spyOn(ports.ledger, 'read').mockImplementation(async (...args) => {
       const ledger = await read(...args)

@@ -105,7 +105,7 @@ function accessesOfRestore(
 }
 
 /** Partition keys by the end of a table's name; those of all others are by workspace. */
-const PARTITION_KEYS = { keys: 'token_hash', 'rate-limits': 'key_id' }
+const PARTITION_KEYS = { keys: 'owner_hash', 'rate-limits': 'key_id' }
 
 /** DynamoDB developer guide, "Using IAM policy conditions": the partition keys that a request names; a scan names none. */
 function leadingKeys(request: {

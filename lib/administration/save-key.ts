@@ -1,0 +1,89 @@
+import {
+  type ApiKeyAdministration,
+  type ApiKeyChange,
+  type ApiKeyRecord,
+  newApiKeyRecord,
+} from '../auth/api-key-administration.ts'
+import { hashToken, keyIdOf, newToken } from '../auth/api-token.ts'
+import type { ApiKeyGrant } from '../auth/caller.ts'
+import { ServiceError } from '../errors.ts'
+
+export interface KeyDependencies {
+  apiKeys: ApiKeyAdministration
+  now(): number
+}
+
+export interface NewKey {
+  key: ApiKeyRecord
+  /** It is stored nowhere: only this answer has it. */
+  token: string
+  isNew: boolean
+}
+
+const TRIES = 3
+/** Of one key. A record with so many stays below 4 KB, so authentication reads one unit. */
+const MOST_FORMER_TOKENS = 20
+
+/**
+ * Makes a key. One with a name that is there already becomes the new one: it gets another token, and whatever tokens it
+ * had end after the grace. So a repetition after a lost answer leaves one that works.
+ * @throws ServiceError workspace_busy: others made the same key at the same moment
+ */
+export async function saveKey(
+  { grant, name, graceMs }: { grant: ApiKeyGrant; name?: string | undefined; graceMs: number },
+  deps: KeyDependencies,
+  signal: AbortSignal,
+): Promise<NewKey> {
+  const { apiKeys, now } = deps
+  const keyId = keyIdOf(grant.workspaceId, name)
+  for (let tries = 0; tries < TRIES; tries++) {
+    const former = name === undefined ? undefined : await apiKeys.get(keyId, signal)
+    if (former !== undefined) {
+      const change = { ...WITHOUT_LIMITS, ...grant, isEnabled: true }
+      const renewed = await renewToken(former, { graceMs, change }, deps, signal)
+      if (renewed !== undefined) return { ...renewed, isNew: false }
+    } else {
+      const token = newToken(keyId)
+      const key = newApiKeyRecord(token, grant, now(), name)
+      if (await apiKeys.add(key, signal)) return { key, token, isNew: true }
+    }
+  }
+  throw new ServiceError('workspace_busy')
+}
+
+/** A grant may leave these out: those of the former key would stay. */
+const WITHOUT_LIMITS = { expiresAtMs: undefined, requestsPerMinute: undefined, workspaceRequestsPerMinute: undefined }
+
+/**
+ * Gives a key another token, in one write: at each moment, the one or the other is its token.
+ * @param options.change of the same write @returns undefined: it has another token than was shown, or is gone
+ */
+export async function renewToken(
+  shown: ApiKeyRecord,
+  { graceMs, change }: { graceMs: number; change: ApiKeyChange },
+  { apiKeys, now }: KeyDependencies,
+  signal: AbortSignal,
+): Promise<{ key: ApiKeyRecord; token: string } | undefined> {
+  const token = newToken(shown.keyId)
+  const formerTokens = formerTokensOf(shown, now() + graceMs, now())
+  const renewed = { ...change, tokenHash: hashToken(token), formerTokens }
+  if (!(await apiKeys.change(shown.keyId, renewed, signal, shown.tokenHash))) return undefined
+  return { key: { ...shown, ...renewed } as ApiKeyRecord, token }
+}
+
+/** A grace makes no token work longer than it would have, and none of a disabled key work again. */
+function formerTokensOf(key: ApiKeyRecord, endsAtMs: number, nowMs: number): ApiKeyRecord['formerTokens'] {
+  if (!key.isEnabled) return undefined
+  const all = Object.entries({ ...key.formerTokens, [key.tokenHash]: key.expiresAtMs ?? Number.POSITIVE_INFINITY })
+  const live = all
+    .map(([tokenHash, ms]) => [tokenHash, Math.min(ms, endsAtMs)] as const)
+    .filter(([, ms]) => ms > nowMs)
+    .toSorted(([, one], [, other]) => other - one)
+  return live.length === 0 ? undefined : Object.fromEntries(live.slice(0, MOST_FORMER_TOKENS))
+}
+
+/** When the last of a key's former tokens ends, in ms since 1970; undefined: none works any more. */
+export function formerTokensEndAtMs({ formerTokens = {} }: ApiKeyRecord, nowMs: number): number | undefined {
+  const last = Math.max(0, ...Object.values(formerTokens))
+  return last > nowMs ? last : undefined
+}

@@ -1,0 +1,142 @@
+import { formerTokensEndAtMs, type KeyDependencies } from '../../administration/save-key.ts'
+import type { WorkspaceDependencies } from '../../administration/save-workspace.ts'
+import { saveWorkspaceKey, type WorkspaceKeyGrant } from '../../administration/save-workspace-key.ts'
+import type { ApiKeyChange, ApiKeyRecord } from '../../auth/api-key-administration.ts'
+import { keyIdOf, ownerHash, ownerHashIn } from '../../auth/api-token.ts'
+import { permissionsOf } from '../../auth/authenticate.ts'
+import { ServiceError } from '../../errors.ts'
+import type { WorkspaceId } from '../../ids.ts'
+import type { OperationForAny } from '../api-handler.ts'
+import {
+  readEnd,
+  readKeyName,
+  readNumber,
+  readPermissions,
+  readRequestsPerMinute,
+  readUserId,
+  readWorkspaceId,
+} from '../body-members.ts'
+import { type Body, refuseBody } from '../known-names.ts'
+import { pageOf } from '../page.ts'
+import { MAX_PAGE, queryValue, readLimit } from '../query.ts'
+import type { ApiEvent } from '../request-state.ts'
+import { answer } from './manage-workspaces.ts'
+
+const DEFAULT_PAGE = 100
+const MOST_GRACE_SECONDS = 365 * 86_400
+const KEY_ID = /^key_[0-9A-Za-z]{28}$/
+
+/** GET, PUT, PATCH and DELETE /v1/workspaces/{workspace_id}/keys/{name}, and GET …/keys, for platform keys. */
+export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies, 'ledger'>) {
+  const { apiKeys, ledger, now } = deps
+  const find = async (event: ApiEvent, signal: AbortSignal) => {
+    const key = await apiKeys.get(keyIdOf(readWorkspaceId(event), readKeyName(event)), signal)
+    if (key === undefined) throw new ServiceError('key_not_found')
+    return key
+  }
+
+  return {
+    list_keys: {
+      async handleAny({ event, state: { deadline } }) {
+        const workspaceId = readWorkspaceId(event)
+        const after = readCursor(event, workspaceId)
+        const limit = readLimit(event, { default: DEFAULT_PAGE, max: MAX_PAGE })
+        const all = apiKeys.list({ workspaceId, after, limit: limit + 1 }, deadline.signal)
+        const { page, hasMore } = await pageOf(all, limit)
+        if (page.length === 0 && (await ledger.read(workspaceId, deadline.signal)) === undefined)
+          throw new ServiceError('workspace_not_found')
+        const data = page.map((key) => describeKey(key, now()))
+        return answer({ data, has_more: hasMore, cursor: hasMore ? page.at(-1)?.keyId : null })
+      },
+    },
+
+    retrieve_key_by_name: {
+      async handleAny({ event, state: { deadline } }) {
+        return answer(describeKey(await find(event, deadline.signal), now()))
+      },
+    },
+
+    save_key: {
+      async handleAny({ event, body, state: { deadline }, rateLimitPassed }) {
+        const [workspaceId, name] = [readWorkspaceId(event), readKeyName(event)]
+        const grant = readGrant(workspaceId, body, now())
+        const graceMs = 1000 * (readNumber(body, 'grace_seconds', 0, MOST_GRACE_SECONDS) ?? 0)
+        await rateLimitPassed
+        const { key, token, isNew } = await saveWorkspaceKey({ grant, name, graceMs }, deps, deadline.signal)
+        return answer({ ...describeKey(key, now()), token, is_new: isNew })
+      },
+    },
+
+    change_key: {
+      async handleAny({ event, body, state: { deadline }, rateLimitPassed }) {
+        const change = readChange(body, now())
+        await rateLimitPassed
+        const key = await find(event, deadline.signal)
+        if (change.permissions !== undefined && key.kind !== 'standard') refuseBody(ONLY_STANDARD)
+        const isThere = Object.keys(change).length === 0 || (await apiKeys.change(key.keyId, change, deadline.signal))
+        if (!isThere) throw new ServiceError('key_not_found')
+        return answer(describeKey({ ...key, ...change } as ApiKeyRecord, now()))
+      },
+    },
+
+    delete_key: {
+      async handleAny({ event, state: { deadline }, rateLimitPassed }) {
+        await rateLimitPassed
+        const { keyId, name, workspaceId } = await find(event, deadline.signal)
+        await apiKeys.remove(keyId, deadline.signal)
+        return answer({ workspace_id: workspaceId, name, key_id: keyId, deleted: true })
+      },
+    },
+  } satisfies Record<string, OperationForAny>
+}
+
+/** @throws ServiceError invalid_cursor */
+function readCursor(event: ApiEvent, workspaceId: WorkspaceId): string | undefined {
+  const cursor = queryValue(event, 'cursor')
+  if (cursor === undefined) return undefined
+  if (KEY_ID.test(cursor) && ownerHashIn(cursor) === ownerHash(workspaceId)) return cursor
+  throw new ServiceError('invalid_cursor')
+}
+
+function describeKey(key: ApiKeyRecord, nowMs: number) {
+  const { workspaceId, name, keyId, kind, userId, isEnabled, createdAt, requestsPerMinute } = key
+  const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
+  return {
+    workspace_id: workspaceId,
+    name: name ?? null,
+    key_id: keyId,
+    kind,
+    permissions: permissionsOf(key),
+    user_id: userId ?? null,
+    expires_at: timeOf(key.expiresAtMs),
+    disabled: !isEnabled,
+    requests_per_minute: requestsPerMinute ?? null,
+    created_at: createdAt,
+    former_tokens_end_at: timeOf(formerTokensEndAtMs(key, nowMs)),
+  }
+}
+
+const ONLY_STANDARD = 'A management key has every permission: leave permissions out.'
+
+function readGrant(workspaceId: WorkspaceId, body: Body, nowMs: number): WorkspaceKeyGrant {
+  const { kind = 'standard' } = body
+  if (kind !== 'standard' && kind !== 'management') refuseBody('kind must be standard or management.')
+  const permissions = readPermissions(body)
+  if (kind === 'management' && permissions !== undefined) refuseBody(ONLY_STANDARD)
+  if (kind === 'standard' && permissions === undefined) refuseBody('A standard key needs permissions.')
+  const limits = { expiresAtMs: readEnd(body, nowMs), requestsPerMinute: readRequestsPerMinute(body) }
+  return { workspaceId, kind, permissions: permissions ?? [], userId: readUserId(body), ...limits }
+}
+
+/** What is null is taken away, what is missing stays. */
+function readChange(body: Body, nowMs: number): ApiKeyChange {
+  const { disabled } = body
+  if (disabled !== undefined && typeof disabled !== 'boolean') refuseBody('disabled must be true or false.')
+  const permissions = readPermissions(body)
+  return {
+    ...(disabled !== undefined && { isEnabled: !disabled }),
+    ...(permissions !== undefined && { permissions }),
+    ...(('expires_at' in body || 'expires_in_seconds' in body) && { expiresAtMs: readEnd(body, nowMs) }),
+    ...('requests_per_minute' in body && { requestsPerMinute: readRequestsPerMinute(body) }),
+  }
+}

@@ -1,0 +1,93 @@
+import { deleteWorkspace } from '../../administration/delete-workspace.ts'
+import { saveWorkspace, type WorkspaceDependencies } from '../../administration/save-workspace.ts'
+import { ServiceError } from '../../errors.ts'
+import { isWorkspaceId } from '../../ids.ts'
+import { chooseExpiry, type Retention } from '../../ledger/expiry.ts'
+import type { WorkspaceLedger, WorkspaceSettings } from '../../ledger/ports/ledger.ts'
+import type { OperationForAny } from '../api-handler.ts'
+import { readNumber, readRequestsPerMinute, readWorkspaceId } from '../body-members.ts'
+import { type Body, refuseBody } from '../known-names.ts'
+import { pageOf } from '../page.ts'
+import { MAX_PAGE, queryValue, readLimit } from '../query.ts'
+
+const LEAST_RETENTION_SECONDS = 3600
+const MOST_RETENTION_SECONDS = 3650 * 86_400
+const DEFAULT_PAGE = 100
+
+/** GET, PUT and DELETE /v1/workspaces/{workspace_id}, and GET /v1/workspaces, for platform keys. */
+export function workspaceOperations(deps: WorkspaceDependencies) {
+  return {
+    list_workspaces: {
+      async handleAny({ event, state: { deadline } }) {
+        const after = queryValue(event, 'cursor')
+        if (after !== undefined && !isWorkspaceId(after)) throw new ServiceError('invalid_cursor')
+        const limit = readLimit(event, { default: DEFAULT_PAGE, max: MAX_PAGE })
+        const all = deps.workspaces.readAll(deadline.signal, { after, limit: limit + 1 })
+        const { page, hasMore } = await pageOf(all, limit)
+        const cursor = hasMore ? page.at(-1)?.workspaceId : null
+        return answer({ data: page.map(describeWorkspace), has_more: hasMore, cursor })
+      },
+    },
+
+    retrieve_workspace: {
+      async handleAny({ event, state: { deadline } }) {
+        const ledger = await deps.ledger.read(readWorkspaceId(event), deadline.signal)
+        if (ledger === undefined) throw new ServiceError('workspace_not_found')
+        return answer(describeWorkspace(ledger))
+      },
+    },
+
+    save_workspace: {
+      async handleAny({ event, body, state: { deadline }, rateLimitPassed }) {
+        const [workspaceId, to] = [readWorkspaceId(event), readSettings(body)]
+        await rateLimitPassed
+        const saved = await saveWorkspace(workspaceId, { to, check: requireOrder }, deps, deadline.signal)
+        return answer({ ...describeWorkspace(saved.ledger), is_new: saved.isNew })
+      },
+    },
+
+    delete_workspace: {
+      async handleAny({ event, state: { deadline }, rateLimitPassed }) {
+        const workspaceId = readWorkspaceId(event)
+        await rateLimitPassed
+        await deleteWorkspace(workspaceId, deps, deadline.signal)
+        return answer({ workspace_id: workspaceId, deleted: true })
+      },
+    },
+  } satisfies Record<string, OperationForAny>
+}
+
+export const answer = (body: object) => ({ statusCode: 200, body: JSON.stringify(body) })
+
+export function describeWorkspace(ledger: WorkspaceLedger) {
+  const { workspaceId, quotaBytes, usedBytes, documents, createdAt } = ledger
+  return {
+    workspace_id: workspaceId,
+    quota_bytes: quotaBytes,
+    used_bytes: usedBytes,
+    remaining_bytes: quotaBytes - usedBytes,
+    documents,
+    expire_after_seconds: ledger.expireAfterSeconds ?? null,
+    expire_at_most_seconds: ledger.expireAtMostSeconds ?? null,
+    requests_per_minute: ledger.requestsPerMinute ?? null,
+    created_at: createdAt.toISOString(),
+  }
+}
+
+/** What is null is taken away, what is missing stays. */
+function readSettings(body: Body): Partial<WorkspaceSettings> {
+  const quotaBytes = readNumber(body, 'quota_bytes', 0, Number.MAX_SAFE_INTEGER)
+  if (body.quota_bytes === null) refuseBody('quota_bytes cannot be null: a workspace always has a quota.')
+  const retention = (name: string) => readNumber(body, name, LEAST_RETENTION_SECONDS, MOST_RETENTION_SECONDS)
+  return {
+    ...(quotaBytes !== undefined && { quotaBytes }),
+    ...('expire_after_seconds' in body && { expireAfterSeconds: retention('expire_after_seconds') }),
+    ...('expire_at_most_seconds' in body && { expireAtMostSeconds: retention('expire_at_most_seconds') }),
+    ...('requests_per_minute' in body && { requestsPerMinute: readRequestsPerMinute(body) }),
+  }
+}
+
+function requireOrder(retention: Retention): void {
+  if (retention.expireAfterSeconds !== undefined && chooseExpiry(undefined, retention)?.by === 'limit')
+    refuseBody('expire_after_seconds would be more than expire_at_most_seconds.')
+}

@@ -1,0 +1,295 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { PERMISSIONS } from '../../lib/auth/caller.ts'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import type { OperationName } from '../support/api/operations.ts'
+import { refusalOf } from '../support/api/promotion-answers.ts'
+import { CSV, createTestApi } from '../support/api/test-api.ts'
+
+let api: ReturnType<typeof createTestApi>
+beforeEach(() => {
+  api = createTestApi()
+})
+
+const { signal } = new AbortController()
+const ACME = { workspace_id: 'ws_acme', name: 'ci' }
+const call = (name: OperationName, body?: object | string, parameters: object = ACME, query?: Record<string, string>) =>
+  api.call(name, { parameters: { ...parameters }, ...(body !== undefined && { body }), ...(query && { query }) })
+const bodyOf = async (answer: ReturnType<typeof call>) => (await answer).body as Record<string, unknown>
+const tokenOf = async (answer: ReturnType<typeof call>) => `${(await bodyOf(answer)).token}`
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
+/** Whether a token works, and with what it is told. */
+const who = async (token: string) => {
+  const { status, body } = await api.call('retrieve_key', { headers: bearer(token) })
+  return status === 200 ? (body as Record<string, unknown>) : status
+}
+const MANAGEMENT = { kind: 'management' }
+
+describe('PUT /workspaces/{workspace_id}', () => {
+  it('makes a workspace, and a repetition changes what is named, takes away what is null, and leaves the rest', async () => {
+    const made = await bodyOf(call('save_workspace', { quota_bytes: 500, expire_after_seconds: 3600 }))
+    const created_at = new Date(api.clock.nowMs).toISOString()
+    const settings = { expire_after_seconds: 3600, expire_at_most_seconds: null, requests_per_minute: null, created_at }
+    const usage = { workspace_id: 'ws_acme', used_bytes: 0, documents: 0 }
+    expect(made).toEqual({ ...usage, ...settings, quota_bytes: 500, remaining_bytes: 500, is_new: true })
+    api.clock.nowMs += 5000
+    const change = { expire_after_seconds: null, requests_per_minute: 30 }
+    const expected = { ...made, ...change, is_new: false }
+    for (let times = 0; times < 2; times++) expect(await bodyOf(call('save_workspace', change))).toEqual(expected)
+    const { is_new: _, ...shown } = expected
+    expect(await bodyOf(call('retrieve_workspace'))).toEqual(shown)
+  })
+
+  it('takes a quota below what is used, and then nothing fits', async () => {
+    await api.promote({})
+    const body = await bodyOf(call('save_workspace', { quota_bytes: 1 }, { workspace_id: 'ws_1' }))
+    expect(body).toMatchObject({ used_bytes: CSV.length, remaining_bytes: 1 - CSV.length, documents: 1 })
+    expect(refusalOf(await api.promote({}))).toEqual([403, 'storage_quota_exceeded'])
+  })
+
+  it('gives its limit to the keys that are there and to those that come, but for their own; null takes it back', async () => {
+    await call('save_workspace', {})
+    const own = await tokenOf(call('save_key', { ...MANAGEMENT, requests_per_minute: 12 }, { ...ACME, name: 'own' }))
+    const before = await tokenOf(call('save_key', MANAGEMENT))
+    await call('save_workspace', { requests_per_minute: 30 })
+    const after = await tokenOf(call('save_key', MANAGEMENT, { ...ACME, name: 'later' }))
+    const limits = async () =>
+      Promise.all(
+        [own, before, after].map(async (token) => ((await who(token)) as Record<string, unknown>).requests_per_minute),
+      )
+    expect(await limits()).toEqual([12, 30, 30])
+    await call('save_workspace', { requests_per_minute: null })
+    expect(await limits()).toEqual([12, 60, 60])
+  })
+
+  it.each([
+    ['no longer possible together', { expire_after_seconds: 7200, expire_at_most_seconds: 3600 }],
+    ['negative', { quota_bytes: -1 }],
+    ['beyond 2^53', { quota_bytes: 2 ** 53 }],
+    ['no number', { quota_bytes: '500' }],
+    ['a fraction', { quota_bytes: 1.5 }],
+    ['a quota of null', { quota_bytes: null }],
+    ['a limit of 0', { requests_per_minute: 0 }],
+    ['too high a limit', { requests_per_minute: 60_001 }],
+    ['less than an hour', { expire_after_seconds: 60 }],
+    ['more than ten years', { expire_at_most_seconds: 3650 * 86_400 + 1 }],
+    ['unknown', { quota: 500 }],
+    ['a list', []],
+    ['too much', { quota_bytes: `${'9'.repeat(1_000_001)}` }],
+  ])('refuses a setting that is %s, and makes nothing', async (_, body) => {
+    expect(refusalOf(await call('save_workspace', body))).toEqual([400, 'invalid_body'])
+    expect(refusalOf(await call('retrieve_workspace'))).toEqual([404, 'workspace_not_found'])
+  })
+
+  it.each(['', 'a/b', 'a.b', 'ä', '🙂', 'x'.repeat(129)])('refuses the id %j', async (workspace_id) => {
+    for (const name of ['save_workspace', 'retrieve_workspace', 'delete_workspace', 'list_keys'] as const) {
+      const answer = await call(name, {}, { workspace_id })
+      expect(refusalOf(answer), name).toEqual([400, 'invalid_parameter'])
+    }
+  })
+})
+
+describe('GET /workspaces and GET …/keys', () => {
+  it('list all in pages, each of which is full but for the last', async () => {
+    for (let n = 0; n < 5; n++) await call('save_workspace', {}, { workspace_id: `ws_${n}` })
+    for (let n = 0; n < 5; n++) await call('save_key', MANAGEMENT, { workspace_id: 'ws_3', name: `key-${n}` })
+    // A workspace's list has no key of another.
+    await call('save_key', MANAGEMENT, { workspace_id: 'ws_4', name: 'key-0' })
+    for (const [name, member, expected] of [
+      ['list_workspaces', 'workspace_id', ['ws_0', 'ws_1', 'ws_2', 'ws_3', 'ws_4']],
+      ['list_keys', 'name', ['key-0', 'key-1', 'key-2', 'key-3', 'key-4']],
+    ] as const) {
+      const found: unknown[] = []
+      let cursor: unknown
+      const sizes: number[] = []
+      do {
+        const query: Record<string, string> = { limit: '2', ...(typeof cursor === 'string' && { cursor }) }
+        const page = await bodyOf(call(name, undefined, { workspace_id: 'ws_3' }, query))
+        const data = page.data as Record<string, unknown>[]
+        sizes.push(data.length)
+        found.push(...data.map((each) => each[member]))
+        expect(page.has_more).toBe(page.cursor !== null)
+        cursor = page.cursor
+      } while (cursor !== null)
+      expect([found.toSorted(), sizes]).toEqual([expected, [2, 2, 1]])
+    }
+  })
+
+  it('refuse a cursor that is not theirs, a limit of 0, and the keys of no workspace', async () => {
+    await call('save_workspace', {})
+    const { key_id } = await bodyOf(call('save_key', MANAGEMENT))
+    for (const cursor of ['a.b', '.']) {
+      expect(refusalOf(await call('list_workspaces', undefined, {}, { cursor }))).toEqual([400, 'invalid_cursor'])
+    }
+    const ofOther = call('list_keys', undefined, { workspace_id: 'ws_1' }, { cursor: `${key_id}` })
+    expect(refusalOf(await ofOther)).toEqual([400, 'invalid_cursor'])
+    expect(refusalOf(await call('list_keys', undefined, ACME, { limit: '0' }))).toEqual([400, 'invalid_limit'])
+    expect(refusalOf(await call('list_keys', undefined, { workspace_id: 'ws_none' }))).toEqual([
+      404,
+      'workspace_not_found',
+    ])
+  })
+})
+
+describe('PUT …/keys/{name}', () => {
+  const WANTED = { permissions: ['files:read'], user_id: 'u_7', expires_in_seconds: 60, requests_per_minute: 30 }
+  beforeEach(async () => void (await call('save_workspace', {})))
+
+  it('makes a key, and tells its token once', async () => {
+    const { token, ...made } = await bodyOf(call('save_key', WANTED))
+    const { expires_in_seconds: _, ...members } = WANTED
+    const times = [api.clock.nowMs + 60_000, api.clock.nowMs].map((ms) => new Date(ms).toISOString())
+    const ends = { expires_at: times[0], created_at: times[1], former_tokens_end_at: null }
+    const shown = { ...ACME, ...members, ...ends, kind: 'standard', disabled: false, key_id: made.key_id }
+    expect(made).toEqual({ ...shown, is_new: true })
+    expect(await who(`${token}`)).toMatchObject({
+      workspace_id: 'ws_acme',
+      key_id: made.key_id,
+      permissions: ['files:read'],
+    })
+    expect(await bodyOf(call('retrieve_key_by_name'))).toEqual(shown)
+    expect(JSON.stringify([await bodyOf(call('list_keys')), api.logged, api.stored.attributes('keys')])).not.toContain(
+      token,
+    )
+  })
+
+  it('made again, it is what the repetition says, with one token that works', async () => {
+    const first = await tokenOf(call('save_key', WANTED))
+    await call('change_key', { disabled: true })
+    const again = await bodyOf(call('save_key', MANAGEMENT))
+    expect(again).toMatchObject({ kind: 'management', permissions: PERMISSIONS, user_id: null, expires_at: null })
+    expect(again).toMatchObject({ disabled: false, requests_per_minute: null, is_new: false })
+    expect([await who(first), await who(`${again.token}`)]).toEqual([401, expect.objectContaining(MANAGEMENT)])
+    expect((await bodyOf(call('list_keys'))).data).toHaveLength(1)
+  })
+
+  it('leaves former tokens for a grace, however often it is repeated, and never longer than they had', async () => {
+    const grace = { ...MANAGEMENT, grace_seconds: 100 }
+    const [zero, start] = [await tokenOf(call('save_key', { ...MANAGEMENT, expires_in_seconds: 50 })), api.clock.nowMs]
+    const one = await bodyOf(call('save_key', grace))
+    expect(one.former_tokens_end_at).toBe(new Date(start + 50_000).toISOString())
+    api.clock.nowMs += 30_000
+    const two = await bodyOf(call('save_key', grace))
+    const works = async () =>
+      Promise.all([zero, one.token, two.token].map(async (token) => (await who(`${token}`)) !== 401))
+    expect(await works()).toEqual([true, true, true])
+    api.clock.nowMs = start + 50_000
+    expect(await works()).toEqual([false, true, true])
+    expect(await who(`${one.token}`)).toMatchObject({ expires_at: new Date(start + 130_000).toISOString() })
+    const three = await bodyOf(call('save_key', MANAGEMENT))
+    expect([await works(), three.former_tokens_end_at]).toEqual([[false, false, false], null])
+  })
+
+  it('lets no token of a disabled key work again', async () => {
+    const stolen = await tokenOf(call('save_key', MANAGEMENT))
+    await call('change_key', { disabled: true })
+    await call('save_key', { ...MANAGEMENT, grace_seconds: 3600 })
+    expect(await who(stolen)).toBe(401)
+  })
+
+  it('beside itself: one token works at the end', async () => {
+    const answers = await Promise.all(Array.from({ length: 3 }, () => call('save_key', MANAGEMENT)))
+    const tokens = answers.map(({ body }) => `${(body as Record<string, unknown>).token}`)
+    const working = (await Promise.all(tokens.map(who))).filter((each) => each !== 401)
+    expect([working.length, answers.every(({ status }) => [200, 503].includes(status))]).toEqual([1, true])
+  })
+
+  it.each([
+    ['without permissions', {}],
+    ['with none', { permissions: [] }],
+    ['with an unknown one', { permissions: ['files:write'] }],
+    ['with one that is no list', { permissions: 'files:read' }],
+    ['of a management key', { ...MANAGEMENT, permissions: ['files:read'] }],
+    ['for the platform', { kind: 'platform' }],
+    ['with an end in the past', { ...MANAGEMENT, expires_at: '2020-01-01T00:00:00Z' }],
+    ['with an end without zone', { ...MANAGEMENT, expires_at: '2099-01-01T00:00:00' }],
+    ['with two ends', { ...MANAGEMENT, expires_at: '2099-01-01T00:00:00Z', expires_in_seconds: 60 }],
+    ['that ends at once', { ...MANAGEMENT, expires_in_seconds: 0 }],
+    ['with a limit of 0', { ...MANAGEMENT, requests_per_minute: 0 }],
+    ['with a negative grace', { ...MANAGEMENT, grace_seconds: -1 }],
+    ['with a number as its owner', { ...MANAGEMENT, user_id: 7 }],
+    ['of an owner with a space', { ...MANAGEMENT, user_id: 'u 7' }],
+    ['with a token', { ...MANAGEMENT, token: 'cfp_' }],
+  ])('refuses a key %s, and the former one works on', async (_, body) => {
+    const token = await tokenOf(call('save_key', MANAGEMENT))
+    expect(refusalOf(await call('save_key', body))).toEqual([400, 'invalid_body'])
+    expect(await who(token)).toMatchObject(MANAGEMENT)
+  })
+
+  it.each(['', 'a/b', 'a.b', 'x'.repeat(300), '🙂'])('refuses the name %j', async (name) => {
+    for (const operation of ['save_key', 'retrieve_key_by_name', 'change_key', 'delete_key'] as const) {
+      const body = operation === 'save_key' ? MANAGEMENT : {}
+      const answer = await call(operation, body, { ...ACME, name })
+      expect(refusalOf(answer), operation).toEqual([400, 'invalid_parameter'])
+    }
+  })
+})
+
+describe('PATCH and DELETE …/keys/{name}', () => {
+  it('change what is named, from the next request on, and delete for good', async () => {
+    await call('save_workspace', {})
+    const token = await tokenOf(call('save_key', { permissions: ['files:read'], expires_in_seconds: 60 }))
+    const change = { permissions: ['files:delete'], expires_at: null, requests_per_minute: 12 }
+    expect(await bodyOf(call('change_key', change))).toMatchObject({ ...change, disabled: false })
+    expect(await who(token)).toMatchObject(change)
+    expect(await bodyOf(call('change_key', { disabled: true }))).toMatchObject({ ...change, disabled: true })
+    expect(await who(token)).toBe(401)
+    await call('change_key', { disabled: false })
+    expect(await who(token)).toMatchObject(change)
+    expect(await bodyOf(call('delete_key'))).toMatchObject({ ...ACME, deleted: true })
+    expect(await who(token)).toBe(401)
+    for (const name of ['delete_key', 'retrieve_key_by_name', 'change_key'] as const) {
+      expect(refusalOf(await call(name, {})), name).toEqual([404, 'key_not_found'])
+    }
+  })
+
+  it.each([{ disabled: 'yes' }, { permissions: [] }, { expires_at: 'tomorrow' }, { kind: 'management' }])(
+    'refuse %j, and change nothing',
+    async (body) => {
+      await call('save_workspace', {})
+      const token = await tokenOf(call('save_key', { permissions: ['files:read'] }))
+      expect(refusalOf(await call('change_key', body))).toEqual([400, 'invalid_body'])
+      expect(await who(token)).toMatchObject({ permissions: ['files:read'] })
+    },
+  )
+})
+
+describe('DELETE /workspaces/{workspace_id}', () => {
+  it('deletes an empty workspace with its keys, which the next request learns, and no other', async () => {
+    await call('save_workspace', {})
+    const token = await tokenOf(call('save_key', MANAGEMENT))
+    expect(await bodyOf(call('delete_workspace'))).toEqual({ workspace_id: 'ws_acme', deleted: true })
+    expect(await who(token)).toBe(401)
+    expect(await who(api.managementToken)).toMatchObject({ workspace_id: 'ws_1' })
+    for (const name of ['delete_workspace', 'retrieve_workspace', 'list_keys', 'save_key'] as const) {
+      const answer = await call(name, name === 'save_key' ? MANAGEMENT : {})
+      expect(refusalOf(answer), name).toEqual([404, 'workspace_not_found'])
+    }
+  })
+
+  it('refuses one with documents, however small, and its keys work on', async () => {
+    api.putFile('empty.txt', Buffer.alloc(0))
+    expect((await api.promote({ path: 'empty.txt' })).status).toBe(200)
+    const answer = await call('delete_workspace', {}, { workspace_id: 'ws_1' })
+    expect(refusalOf(answer)).toEqual([400, 'workspace_not_empty'])
+    expect(answer.body).toMatchObject({ error: { metadata: { documents: 1, used_bytes: 0 } } })
+    expect(await who(api.managementToken)).toMatchObject({ workspace_id: 'ws_1' })
+  })
+
+  it('while a promotion is under way: deletes the keys, and says so', async () => {
+    const workspaceId = 'ws_acme' as WorkspaceId
+    await call('save_workspace', {})
+    const token = await tokenOf(call('save_key', MANAGEMENT))
+    // It takes its bytes between the two reads.
+    const { read } = api.ledger
+    api.dependencies.administration.ledger = {
+      async read(...args) {
+        const ledger = await read(...args)
+        const ids = { workspaceId, documentId: 'file_a' as never, attemptId: 'a' as never }
+        await api.ledger.take({ ...ids, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs }, signal, 0)
+        return ledger
+      },
+    }
+    expect(refusalOf(await call('delete_workspace'))).toEqual([503, 'workspace_busy'])
+    expect(await who(token)).toBe(401)
+  })
+})
