@@ -25,7 +25,7 @@ export const WORKSPACE = 'ws_1' as WorkspaceId
 export const LATE_COPY_MS = 15 * 60 * 1000
 const { signal } = new AbortController()
 
-/** What one call of an attempt does. */
+/** One call of an attempt. */
 export type Step = 'begin' | 'copy' | 'take' | 'record' | 'unmark' | 'stray' | 'fence' | 'delete' | 'mark'
 /** All that a promotion does. */
 export const ALL_STEPS: readonly Step[] = ['begin', 'copy', 'take', 'record', 'unmark']
@@ -144,7 +144,7 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
       const left = stored.items().filter(({ state }) => state !== 'ready' && state !== 'gone')
       expect(left).toEqual([])
     },
-    /** What is stored, in numbers. */
+    /** The stores in numbers. */
     state(workspaceId = WORKSPACE) {
       const { usedBytes = 0, takings = [], releases = [] } = stored.ledgerOf(workspaceId) ?? {}
       const items = stored.items().filter((item) => item.workspaceId === workspaceId)

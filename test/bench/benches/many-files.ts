@@ -9,7 +9,7 @@ const [NEW_SECONDS_BAR, SAME_SECONDS_BAR, CALLS_BAR] = [12, 4, 6]
 /** Counts of the rate limit, the first of them the request's own. */
 const COUNTS = FILES / 100 + 1
 
-/** Of AWS as in `contention`, and on the same virtual clock: our own time is not in it. */
+/** AWS is as in `contention`, on the same virtual clock: our own time is not in it. */
 export const manyFiles: Bench = {
   name: 'many-files',
   title: 'One request for 500 files of 4 KiB',

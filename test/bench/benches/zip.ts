@@ -9,7 +9,7 @@ import { sum } from '../statistics.ts'
 const BAR_BYTES = 175_000
 const asKb = (bytes: number) => `${(bytes / 1000).toFixed(0)} KB`
 
-/** What ships of each function: its entry and every chunk it can reach. */
+/** A function ships as its entry and every chunk that this can reach. */
 export const zip: Bench = {
   name: 'zip',
   title: 'Shipped zips of the functions',

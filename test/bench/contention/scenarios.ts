@@ -4,7 +4,6 @@ import { allAtOnce, arrivalsAt } from './arrivals.ts'
 import { type Answered, type Outcome, type Scenario, simulate } from './simulation.ts'
 import type { LedgerUse } from './tally.ts'
 
-/** What many promotions came to. */
 export interface Summary {
   ledger: LedgerUse
   requests: number

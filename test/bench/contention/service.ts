@@ -91,7 +91,7 @@ export function createProcess(config: Config, client: DynamoDBClient, objects: O
   })
 }
 
-/** What is left in the workspace of promotions that have not ended: items that only the end of their lease will remove. */
+/** Promotions that have not ended leave items that only the end of their lease will remove. */
 export async function countLeftOpen(dynamoDb: Pick<LimitedDynamoDb, 'execute'>, config: Config): Promise<number> {
   const Key = marshall({ workspace_id: WORKSPACE })
   const { Item } = await dynamoDb.execute('GetItem', { TableName: config.workspacesTable, Key, ConsistentRead: true })

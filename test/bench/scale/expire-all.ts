@@ -15,7 +15,7 @@ export interface Expiry {
   perSecond: number
   /** Writes that DynamoDB turned away, of whatever process. */
   throttled: number
-  /** What was left by promotions that were killed meanwhile. */
+  /** Promotions that were killed meanwhile have left them. */
   leftovers: Lateness
 }
 

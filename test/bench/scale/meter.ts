@@ -1,4 +1,3 @@
-/** What calls of DynamoDB and S3 came to. */
 export interface Spent {
   readUnits: number
   writeUnits: number

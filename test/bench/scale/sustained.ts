@@ -97,7 +97,7 @@ export async function sustain(
     return { ...names, workspaceId: workspaceIdOf(workspace), state: 'pending', dueAtMs: clock.now() + config.leaseMs }
   }
 
-  /** What a promotion that ends well does to the index: its item comes and goes. */
+  /** A promotion that ends well does this to the index: its item comes and goes. */
   async function passThroughIndex(workspace: number): Promise<void> {
     const pending = pendingIn(workspace)
     const [TableName, Key] = [config.documentsTable, marshall(documentKey(pending))]

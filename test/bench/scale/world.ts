@@ -141,7 +141,7 @@ async function settled(promise: Promise<unknown>): Promise<void> {
   }
 }
 
-/** What the resolver and the audit of a process work with: the product's own adapters. */
+/** The product's own adapters, for the resolver and the audit of a process. */
 export function dependenciesOf({ dynamoDb, s3 }: Instance, config: Config) {
   // Date.now must not be passed itself, as the virtual clock replaces it.
   return { ...createWorkspaceStores({ config, dynamoDb, s3, now: () => Date.now() }), log: SILENT }

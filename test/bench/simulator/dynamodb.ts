@@ -38,7 +38,7 @@ export function nameDynamoDbCall(body: string): string {
   return UpdateExpression.includes('remaining_bytes - ') ? 'ledger.take' : 'ledger.unmark'
 }
 
-/** What DynamoDB would say if every condition held: nothing is stored. Any token is a valid one. */
+/** DynamoDB would answer so if every condition held: nothing is stored. Any token is a valid one. */
 export function answerDynamoDb(name: string, body: string): SimulatedAnswer {
   const request = JSON.parse(body) as DynamoDbRequest
   return {

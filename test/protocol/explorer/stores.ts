@@ -30,7 +30,7 @@ export interface Sent {
 /** Where the clients of the SDK stand: handles each command, when it is its turn. */
 export type Transport = (sent: Sent, command: object, apply: () => Promise<unknown>) => Promise<unknown>
 
-/** What all processes share: the stores, in memory, and one clock. */
+/** The stores, in memory, and one clock: all processes share them. */
 export class Stores {
   nowMs = 1_800_000_000_000
   /** By key: the size of a document's object. */
@@ -50,7 +50,7 @@ export class Stores {
     return new Stores(tables, await tables.create())
   }
 
-  /** What happens in the copy does not happen here. */
+  /** The copy has a life of its own. */
   copy(): Stores {
     const stores = new Stores(this.#tables, this.#contents)
     stores.nowMs = this.nowMs

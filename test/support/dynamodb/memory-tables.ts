@@ -104,7 +104,7 @@ export function createMemoryTables({ now, staleMs = 0 }: { now(): number; staleM
   }
 }
 
-/** What adapters need of a client. */
+/** The adapters need no more of a client. */
 export function clientOf(send: (operation: string, input: Content, command: Command) => Promise<unknown>) {
   return {
     send: (command: Command) => send(operationOf(command), command.input, command),

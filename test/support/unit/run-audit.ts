@@ -23,7 +23,7 @@ export async function runAudit({ deps }: Pick<Ports, 'deps'>, repair = false, ch
   return { report, findings, notAddedUp }
 }
 
-/** What is found, found again, repaired, and then gone. */
+/** Expects these to be found, found again, repaired, and then gone. */
 export async function expectMended(ports: Ports, ...expected: object[]) {
   const found = (isRepaired: boolean) => expected.map((finding) => ({ workspaceId: WORKSPACE, isRepaired, ...finding }))
   expect((await runAudit(ports)).findings).toMatchObject(found(false))

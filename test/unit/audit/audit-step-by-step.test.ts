@@ -52,7 +52,7 @@ interface State {
   items: StoredItem[]
 }
 
-/** What is stored before the first step, and after each. */
+/** The stores before the first step, and after each. */
 async function statesOf(order: number[], processes: readonly Steps[], { stored }: Ports): Promise<State[]> {
   const look = (): State => ({ ledger: stored.ledgerOf(WORKSPACE), items: stored.items() })
   const left = processes.map((steps) => [...steps])

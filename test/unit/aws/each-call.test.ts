@@ -153,7 +153,7 @@ describe('a call that fails is named in its error', () => {
   })
 })
 
-/** What a write is answered with. */
+/** A write is answered with one of these. */
 const FAILURES = {
   'its answer is lost': () => Object.assign(new Error('lost'), { name: 'TimeoutError' }),
   'it is answered with 500': () => refused(500, 'InternalServerError'),
@@ -173,7 +173,7 @@ function failingTwice(failure: () => Error) {
     takings: { M: {} },
     releases: { M: {} },
   }
-  // Of a document that nobody remembers.
+  // Nobody remembers this document.
   const document = { item_state: { S: 'gone' }, ttl_at: { N: '0' } }
   const found = clientOf({
     GetItemCommand: () => ({ Item: workspace }),
