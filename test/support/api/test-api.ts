@@ -1,7 +1,7 @@
-import { readConfig } from '../../../lib/config.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
 import { storedObject } from '../aws/memory-s3.ts'
+import { CONFIG } from '../dynamodb/memory-tables.ts'
 import { createPorts } from '../ports.ts'
 import { createApiKeys, createLimiter } from '../stores/keys-and-limits.ts'
 import { invoke } from './invoke.ts'
@@ -12,14 +12,6 @@ import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-
 export const CONTAINER = 'sess_1'
 export const PATH = 'output/report.csv'
 export const CSV = Buffer.from('a,b\n1,2\n')
-
-const CONFIG = readConfig(
-  Object.fromEntries(
-    'KEYS_TABLE WORKSPACES_TABLE DOCUMENTS_TABLE RATE_LIMITS_TABLE SANDBOX_BUCKET DOCUMENTS_BUCKET'
-      .split(' ')
-      .map((name) => [name, name.toLowerCase()]),
-  ),
-)
 
 /** The whole HTTP surface, use cases and adapters, on stores in memory, with one container file and one key to begin with. */
 export function createTestApi(change: Partial<HandlerDependencies> = {}) {

@@ -10,7 +10,14 @@ import { createDocumentObjects } from '../../../lib/aws/s3/document-objects.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
-import { newAttempt, newDocument, newRelease, pendingOf, strayOf } from '../../support/stores/ledger-values.ts'
+import {
+  newAttempt,
+  newDocument,
+  newRelease,
+  pendingOf,
+  storedLedger,
+  strayOf,
+} from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 skipWaits()
@@ -164,15 +171,7 @@ const FAILURES = {
 function failingTwice(failure: () => Error) {
   let writes = 0
   const write = () => (++writes <= 2 ? failure() : {})
-  const workspace = {
-    workspace_id: { S: 'ws_1' },
-    quota_bytes: { N: '1000' },
-    remaining_bytes: { N: '900' },
-    documents: { N: '1' },
-    version: { N: '7' },
-    takings: { M: {} },
-    releases: { M: {} },
-  }
+  const workspace = storedLedger()
   // Nobody remembers this document.
   const document = { item_state: { S: 'gone' }, ttl_at: { N: '0' } }
   const found = clientOf({
