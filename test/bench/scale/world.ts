@@ -33,7 +33,7 @@ const SEED = 11
 export const clock: VirtualClock = installVirtualClock()
 
 export interface Spent {
-  /** Of DynamoDB. */
+  /** DynamoDB counts them, by the size of what is read. */
   readUnits: number
   /** Time of the functions, times the memory they have. */
   gibSeconds: number
