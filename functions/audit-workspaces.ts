@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda'
-import { type AuditTask, performAuditTask, type RoundDependencies, type TaskOptions } from '../lib/audit/audit-round.ts'
+import { type AuditTask, performAuditTask, type RoundDependencies } from '../lib/audit/audit-round.ts'
+import type { SliceOptions } from '../lib/audit/audit-slice.ts'
 import { type Finding, findingId } from '../lib/audit/findings.ts'
 import { createReadPace, paceReads } from '../lib/aws/dynamodb/read-pace.ts'
 import { createDeadline } from '../lib/deadline.ts'
@@ -26,11 +27,12 @@ const deps: RoundDependencies = {
 export async function handler(event: AuditTask, context: Context) {
   const { signal } = createDeadline(() => context.getRemainingTimeInMillis())
   const endAtMs = performance.now() + SLICE_MS
-  const options: TaskOptions = {
+  const roundId = 'state' in event ? event.state.roundId : undefined
+  const options: SliceOptions = {
     repair: false,
     deleteLostDocuments: false,
     isTimeUp: () => performance.now() >= endAtMs,
-    onFinding({ kind, workspaceId, ...facts }, roundId) {
+    onFinding({ kind, workspaceId, ...facts }) {
       const id = findingId({ kind, workspaceId, ...facts } as Finding)
       log.warn('audit finding', { kind, workspace_id: workspaceId, finding: facts, finding_id: id, round_id: roundId })
     },

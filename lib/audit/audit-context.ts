@@ -2,7 +2,7 @@ import type { WorkspaceId } from '../ids.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import type { LedgerMaintenance } from '../ledger/ports/ledger-maintenance.ts'
 import type { ObjectKeys } from '../object-keys.ts'
-import type { AuditCounters, Finding, NotAddedUpReason } from './findings.ts'
+import type { AuditCounters, Finding, FindingFact, NotAddedUpReason } from './findings.ts'
 import type { DocumentMaintenance } from './ports/document-maintenance.ts'
 import type { ObjectMaintenance } from './ports/object-maintenance.ts'
 
@@ -41,18 +41,16 @@ export interface WorkspaceAudit extends AuditContext {
   workspaceId: WorkspaceId
 }
 
-type WithoutRepair<Type> = Type extends unknown ? Omit<Type, 'isRepaired'> : never
-
 /** @param repair resolves to false when it was not possible now; omitted: only people can repair it */
 export async function reportFinding(
-  finding: WithoutRepair<Finding>,
+  fact: FindingFact,
   { options, counters }: Pick<AuditContext, 'options' | 'counters'>,
   repair?: (() => Promise<unknown>) | undefined,
 ): Promise<void> {
   const isRepaired = options.repair && repair !== undefined && (await repair()) !== false
   if (isRepaired) counters.repaired++
   counters.findings++
-  options.onFinding({ ...finding, isRepaired } as Finding)
+  options.onFinding({ ...fact, isRepaired })
 }
 
 export function reportUnreadable({ message }: Error, { workspaceId, options, counters }: WorkspaceAudit): void {

@@ -1,12 +1,8 @@
 import { deleteDocument } from '../ledger/delete-document.ts'
-import { hasExpired } from '../ledger/expiry.ts'
 import type { Attempt, WorkspaceDocument } from '../ledger/ports/documents.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import type { StoredDocumentObject } from './ports/object-maintenance.ts'
-
-/** For this long, an expired document is left to the resolver: an alarm tells when it does not keep up. */
-const OVERDUE_EXPIRY_MS = 60 * 60 * 1000
 
 /** Compares a document with its object; one of them may be missing. */
 export async function auditPair(
@@ -16,19 +12,6 @@ export async function auditPair(
   if (document && object) await auditBytes(document, object, audit)
   else if (document) await auditDocumentWithoutObject(document, audit)
   else if (object) await auditObjectWithoutDocument(object, audit)
-  if (document) await auditExpiry(document, audit)
-}
-
-/** Left to the resolver: this clock may be wrong. */
-async function auditExpiry(listed: WorkspaceDocument, audit: WorkspaceAudit): Promise<void> {
-  const { workspaceId, deps, signal } = audit
-  const byMs = deps.now() - OVERDUE_EXPIRY_MS
-  if (!hasExpired(listed, byMs)) return
-  const document = await deps.documents.find(listed, signal)
-  if (document?.state !== 'ready' || !document.expiresAt || !hasExpired(document, byMs)) return
-  const { documentId, sizeBytes } = document
-  const overdueMs = deps.now() - document.expiresAt.getTime()
-  await reportFinding({ workspaceId, kind: 'overdue_expiry', documentId, sizeBytes, overdueMs }, audit)
 }
 
 async function auditBytes(

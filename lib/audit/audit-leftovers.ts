@@ -1,11 +1,14 @@
 import type { AttemptId } from '../ids.ts'
 import { cleanMarkers, hasLeftovers } from '../ledger/clean-markers.ts'
+import type { DocumentItem, Stray } from '../ledger/ports/documents.ts'
 import { resolveDueItem } from '../ledger/resolve-due-item.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import type { StoredItem } from './ports/document-maintenance.ts'
 
 /** For this long, a leftover is left to the resolver: the audit's clock may be wrong. */
 const OVERDUE_MS = 10 * 60 * 1000
+/** So is an expired document for longer: an alarm tells when the resolver does not keep up. */
+const OVERDUE_EXPIRY_MS = 60 * 60 * 1000
 
 export const isOverdue = (dueAtMs: number, nowMs: number) => dueAtMs <= nowMs - OVERDUE_MS
 
@@ -32,28 +35,33 @@ export async function auditMarkers(orphans: readonly AttemptId[], audit: Workspa
 
 const LEFTOVERS = { pending: 'promotion', stray: 'undo', deleting: 'deletion' } as const
 
-/** Reports an item that the resolver should have gone on with. */
+/** Reports an item that the resolver should have gone on with. What looks like one in the listing is read again. */
 export async function auditDueItem(listed: StoredItem, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
-  if (listed.state === 'ready' || listed.state === 'gone') return
-  const { attemptId, state } = listed
-  if (!isOverdue(listed.dueAtMs ?? 0, deps.now())) return
-  const item = await (state === 'stray'
+  if (overdueMsOf(listed, deps.now()) === undefined) return
+  const item = await (listed.state === 'stray'
     ? deps.documents.findStray(listed, signal)
     : deps.documents.find(listed, signal))
-  if (item?.attemptId !== attemptId || item.state !== state) return
-  const { dueAtMs = 0 } = item
-  if (!isOverdue(dueAtMs, deps.now())) return
+  if (item?.attemptId !== listed.attemptId || item.state !== listed.state || item.state === 'gone') return
+  const overdueMs = overdueMsOf(item, deps.now())
+  if (overdueMs === undefined) return
+  const { attemptId, documentId } = item
+  if (item.state === 'ready') {
+    const { sizeBytes } = item
+    return reportFinding({ workspaceId, kind: 'overdue_expiry', documentId, sizeBytes, overdueMs }, audit)
+  }
   const sizeBytes = 'sizeBytes' in item ? item.sizeBytes : undefined
-  const finding = {
-    workspaceId,
-    kind: 'old_leftover',
-    attemptId,
-    leftover: LEFTOVERS[state],
-    sizeBytes,
-    overdueMs: deps.now() - dueAtMs,
-  } as const
+  const leftover = LEFTOVERS[item.state]
+  const finding = { workspaceId, kind: 'old_leftover', attemptId, leftover, sizeBytes, overdueMs } as const
   await reportFinding(finding, audit, () => tryTo(() => resolveDueItem(item, deps.now(), deps, signal), audit))
+}
+
+/** @returns undefined while there is nothing to do, or it is left to the resolver */
+function overdueMsOf(item: DocumentItem | Stray, nowMs: number): number | undefined {
+  if (item.state === 'gone') return undefined
+  const dueAtMs = item.state === 'ready' ? item.expiresAt?.getTime() : (item.dueAtMs ?? 0)
+  const patienceMs = item.state === 'ready' ? OVERDUE_EXPIRY_MS : OVERDUE_MS
+  return dueAtMs !== undefined && dueAtMs <= nowMs - patienceMs ? nowMs - dueAtMs : undefined
 }
 
 /** Does not end the audit: a deletion may lack the very ledger that this makes. @returns whether it was done */

@@ -2,7 +2,7 @@ import type { Metrics } from '../metrics.ts'
 import type { AuditDependencies } from './audit-context.ts'
 import { type AuditShard, newShards, sumOf } from './audit-shard.ts'
 import { auditSlice, type SliceOptions, skipWorkspace } from './audit-slice.ts'
-import { type AuditCounters, FINDING_KINDS, type Finding, type FindingKind } from './findings.ts'
+import { type AuditCounters, FINDING_KINDS, type FindingKind } from './findings.ts'
 
 /** A task of the state machine (infra/resources/audit-definition.yml). */
 export type AuditTask = BeginTask | SliceTask | { task: 'end'; round: AuditRound }
@@ -24,12 +24,9 @@ interface SliceTask {
   state: AuditShard & { error?: { Error: string; Cause: string } }
 }
 
-export interface AuditRound {
-  roundId: string
-  startedAtMs: number
+export interface AuditRound extends Pick<AuditShard, 'roundId' | 'startedAtMs' | 'totalShards'> {
   /** Whether it was refused, because an earlier round is still running. */
   isRefused: boolean
-  totalShards: number
   /** At the end, what became of each shard; of a failed one, the state machine's own description, with neither field. */
   shards: Partial<Pick<AuditShard, 'counters' | 'isComplete'>>[]
 }
@@ -50,17 +47,13 @@ export interface RoundDependencies extends AuditDependencies {
   spentUnits(): number
 }
 
-export interface TaskOptions extends Omit<SliceOptions, 'onFinding'> {
-  onFinding(finding: Finding, roundId: string): void
-}
-
 /** The largest share of workspaces that a complete round may fail to add up: some are busy at an unlucky moment. */
 const MOST_NOT_ADDED_UP = 0.01
 
 /** Performs one task of a round. The answer is JSON, for the state machine. */
 export async function performAuditTask(
   event: AuditTask,
-  options: TaskOptions,
+  options: SliceOptions,
   deps: RoundDependencies,
   signal: AbortSignal,
 ): Promise<AuditRound | AuditShard | RoundReport> {
@@ -93,7 +86,7 @@ function beginRound({ roundId, startedAt, running }: BeginTask, { totalShards, l
 
 async function performSlice(
   { task, maxWorkspaces, state: { error, ...before } }: SliceTask,
-  options: TaskOptions,
+  options: SliceOptions,
   deps: RoundDependencies,
   signal: AbortSignal,
 ): Promise<AuditShard> {
@@ -102,7 +95,7 @@ async function performSlice(
     ...options,
     onFinding(finding) {
       found.set(finding.kind, (found.get(finding.kind) ?? 0) + 1)
-      options.onFinding(finding, before.roundId)
+      options.onFinding(finding)
     },
   }
   const unitsBefore = deps.spentUnits()

@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '../ids.ts'
+import type { TableShard } from '../ledger/ports/ledger-maintenance.ts'
 import type { WorkspacePosition } from './audit-workspace.ts'
 import { type AuditCounters, NOTHING_AUDITED } from './findings.ts'
 
@@ -7,21 +7,17 @@ import { type AuditCounters, NOTHING_AUDITED } from './findings.ts'
  * objects.
  */
 const AUDIT_PHASES = ['ledgers', 'documents', 'objects'] as const
-export type AuditPhase = (typeof AUDIT_PHASES)[number]
 
 /**
  * How far one shard of a round has come. It goes from slice to slice as JSON through the state machine, which takes 256 KB:
  * everything in it is small.
  */
-export interface AuditShard {
+export interface AuditShard extends TableShard {
   roundId: string
   /** When the round began. */
   startedAtMs: number
-  shard: number
-  totalShards: number
-  phase: AuditPhase
-  /** This phase is done up to here. */
-  after?: WorkspaceId
+  /** Done up to `after`. */
+  phase: (typeof AUDIT_PHASES)[number]
   /** The workspace after that, when a slice ended in the middle of it. */
   workspace?: WorkspacePosition
   /** After a failure: the most workspaces that the next slice takes. */

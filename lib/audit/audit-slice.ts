@@ -1,7 +1,8 @@
+import type { WorkspaceId } from '../ids.ts'
 import { type AuditContext, type AuditDependencies, type AuditOptions, reportFinding } from './audit-context.ts'
 import { type AuditShard, enterNextPhase } from './audit-shard.ts'
 import { auditWorkspace } from './audit-workspace.ts'
-import { type ListedWorkspace, listedWorkspaces } from './listed-workspaces.ts'
+import { isOfEarlierPhase, listedWorkspaces } from './listed-workspaces.ts'
 
 export interface SliceOptions extends AuditOptions {
   /** Whether the slice is to end. Asked after each step, so each slice takes at least one. */
@@ -53,11 +54,10 @@ export async function* auditShard(
 ): AsyncGenerator<AuditShard> {
   const context: AuditContext = { options, counters: { ...before.counters }, deps, signal }
   let shard = before
-  if (shard.workspace)
-    for await (shard of goThrough({ ...shard.workspace, isAudited: false }, shard, context)) yield shard
+  if (shard.workspace) for await (shard of goThrough(shard.workspace.workspaceId, shard, context)) yield shard
   while (!shard.isComplete) {
-    for await (const listed of listedWorkspaces(shard, { deps, signal })) {
-      for await (shard of goThrough(listed, shard, context)) yield shard
+    for await (const workspaceId of listedWorkspaces(shard, context)) {
+      for await (shard of goThrough(workspaceId, shard, context)) yield shard
     }
     shard = enterNextPhase(shard)
     yield shard
@@ -65,12 +65,12 @@ export async function* auditShard(
 }
 
 async function* goThrough(
-  { workspaceId, isAudited }: ListedWorkspace,
+  workspaceId: WorkspaceId,
   { workspace: from, ...shard }: AuditShard,
   context: AuditContext,
 ): AsyncGenerator<AuditShard> {
   const { counters } = context
-  if (!isAudited) {
+  if (from || !(await isOfEarlierPhase(workspaceId, shard, context))) {
     const positions = auditWorkspace(workspaceId, from, context)
     for await (const workspace of positions) yield { ...shard, workspace, counters: { ...counters } }
   }
@@ -86,8 +86,8 @@ export async function skipWorkspace(
   signal: AbortSignal,
 ): Promise<AuditShard> {
   const shard = { ...before, maxWorkspaces: 1 }
-  const listed = workspace ? [workspace] : listedWorkspaces(shard, { deps, signal })
-  for await (const { workspaceId } of listed) {
+  const listed = workspace ? [workspace.workspaceId] : listedWorkspaces(shard, { deps, signal })
+  for await (const workspaceId of listed) {
     const counters = { ...shard.counters }
     await reportFinding({ workspaceId, kind: 'not_audited', message }, { options, counters })
     return { ...shard, after: workspaceId, counters }

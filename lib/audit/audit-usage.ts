@@ -15,8 +15,8 @@ export interface UsageSum {
   cutAtMs: number
   /** Counted by the ledger at the cut: its own takings, and the items that say so. */
   atCut: Counts
-  /** Counted since, less what was given back since. */
-  since: Counts
+  /** Counted once all were read: as above, with what was taken since, and without what was given back since. */
+  atEnd: Counts
   /** The latest version of the ledger that an item mentions. */
   newestVersion: number
   /** Attempts that died with their bytes, as their markers tell, and of which no item was seen. */
@@ -38,13 +38,10 @@ interface LedgerCut extends Counts {
 const MAX_CUT_AGE_MS = 20 * 60 * 60 * 1000
 
 const NOTHING: Counts = { usedBytes: 0, documents: 0 }
-const countsOf = ({ sizeBytes }: { sizeBytes: number }): Counts => ({ usedBytes: sizeBytes, documents: 1 })
-const plus = (sum: Counts, { usedBytes, documents }: Counts): Counts => ({
-  usedBytes: sum.usedBytes + usedBytes,
-  documents: sum.documents + documents,
+const plus = ({ usedBytes, documents }: Counts, { sizeBytes }: { sizeBytes: number }): Counts => ({
+  usedBytes: usedBytes + sizeBytes,
+  documents: documents + 1,
 })
-const minus = (sum: Counts, { usedBytes, documents }: Counts): Counts =>
-  plus(sum, { usedBytes: -usedBytes, documents: -documents })
 
 /** Begins to add up a workspace: {@link itemAdder} then takes each item once, and {@link auditSum} compares. */
 export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): UsageSum {
@@ -57,8 +54,8 @@ export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): 
     releases: releases.map(({ releaseId }) => releaseId),
   }
   const orphans = takings.filter((each) => isOverdue(each.leaseEndsAtMs, cutAtMs)).map(({ attemptId }) => attemptId)
-  const atCut = takings.reduce((sum, taking) => plus(sum, countsOf(taking)), NOTHING)
-  return { cut, cutAtMs, atCut, since: NOTHING, newestVersion: 0, orphans, seen: { attemptIds: [] } }
+  const atCut = takings.reduce(plus, NOTHING)
+  return { cut, cutAtMs, atCut, atEnd: atCut, newestVersion: 0, orphans, seen: { attemptIds: [] } }
 }
 
 /** @returns adds an item to a sum with this cut; items come in the order of their keys */
@@ -83,11 +80,12 @@ export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: StoredItem) 
     if (taken.has(attemptId)) return next
     // A release that was in the ledger at the cut had not given the bytes back by then.
     if (releasedBy !== undefined && markedIn <= version && !underWay.has(releasedBy)) return next
-    const own = countsOf(item)
-    const since = releasedBy !== undefined && markedIn > version ? minus(next.since, own) : next.since
-    return countedFrom <= version
-      ? { ...next, atCut: plus(next.atCut, own), since }
-      : { ...next, since: plus(since, own) }
+    const isGivenBackSince = releasedBy !== undefined && markedIn > version
+    return {
+      ...next,
+      atCut: countedFrom <= version ? plus(next.atCut, item) : next.atCut,
+      atEnd: isGivenBackSince ? next.atEnd : plus(next.atEnd, item),
+    }
   }
 }
 
@@ -102,7 +100,7 @@ export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<vo
   if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_CUT_AGE_MS) return reportNotAddedUp('too_slow', audit)
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
   // If the ledger has not changed, nothing came after the cut: items that say otherwise predate its restore.
-  const expected = isUnchanged ? plus(sum.atCut, sum.since) : sum.atCut
+  const expected = isUnchanged ? sum.atEnd : sum.atCut
   if (usedBytes === expected.usedBytes && documents === expected.documents) return
   const at = version !== undefined && lastVersion !== undefined && { at: { version, lastVersion } }
   const drift = { counted: { usedBytes, documents }, expected, ...at }

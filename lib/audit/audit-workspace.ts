@@ -18,7 +18,7 @@ export interface WorkspacePosition {
 }
 
 /** A position with another format is not continued: the workspace begins anew. */
-const FORMAT = 6
+const FORMAT = 7
 
 /**
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read

@@ -1,6 +1,8 @@
 import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
 
-export type Finding = { workspaceId: WorkspaceId; isRepaired: boolean } & (
+export type Finding = FindingFact & { isRepaired: boolean }
+
+export type FindingFact = { workspaceId: WorkspaceId } & (
   | { kind: 'drift'; usedBytes: number; expectedBytes: number; documents: number; expectedDocuments: number }
   /** An item, or a marker in the ledger, that nobody has gone on with. A deletion may have both. */
   | {

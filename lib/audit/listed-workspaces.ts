@@ -4,32 +4,17 @@ import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import type { AuditContext } from './audit-context.ts'
 import type { AuditShard } from './audit-shard.ts'
 
-/** A workspace that a shard comes to. */
-export interface ListedWorkspace {
-  workspaceId: WorkspaceId
-  /** Whether an earlier phase has audited it. */
-  isAudited: boolean
-}
-
-type ShardPosition = Pick<AuditShard, 'phase' | 'after' | 'shard' | 'totalShards'>
 type Sources = Pick<AuditContext, 'deps' | 'signal'>
 
-/** The workspaces of a shard in its phase, from where it stopped. */
-export async function* listedWorkspaces(position: ShardPosition, sources: Sources): AsyncGenerator<ListedWorkspace> {
-  for await (const workspaceId of workspacesOf(position, sources)) {
-    yield { workspaceId, isAudited: await isOfEarlierPhase(workspaceId, position, sources) }
-  }
-}
-
-function workspacesOf(position: ShardPosition, { deps, signal }: Sources): AsyncIterable<WorkspaceId> {
-  const { phase, shard, totalShards, after } = position
-  if (phase === 'objects') return workspacesInBucket(position, { deps, signal })
-  if (phase === 'ledgers') return deps.workspaces.list(signal, { shard, totalShards, after })
-  return deps.documents.listWorkspaces({ shard, totalShards, after }, signal)
+/** The workspaces of a shard in its phase, from where it stopped; also those that an earlier phase has audited. */
+export function listedWorkspaces(position: AuditShard, { deps, signal }: Sources): AsyncIterable<WorkspaceId> {
+  if (position.phase === 'objects') return workspacesInBucket(position, { deps, signal })
+  if (position.phase === 'ledgers') return deps.workspaces.list(signal, position)
+  return deps.documents.listWorkspaces(position, signal)
 }
 
 /** S3 lists in one sequence only: each shard reads all of it, a thousand workspaces per call, and picks its own. */
-async function* workspacesInBucket(position: ShardPosition, { deps, signal }: Sources): AsyncGenerator<WorkspaceId> {
+async function* workspacesInBucket(position: AuditShard, { deps, signal }: Sources): AsyncGenerator<WorkspaceId> {
   const { objects, objectKeys } = deps
   const afterPrefix = position.after && objectKeys.workspacePrefix(position.after)
   for await (const prefix of objects.listPrefixes(objectKeys.workspacesPrefix, signal, afterPrefix)) {
@@ -39,13 +24,14 @@ async function* workspacesInBucket(position: ShardPosition, { deps, signal }: So
 }
 
 /** Whether the workspace is this shard's own. Spreads workspaces evenly, however similar their ids. */
-function isOwn(workspaceId: WorkspaceId, { shard, totalShards }: ShardPosition): boolean {
+function isOwn(workspaceId: WorkspaceId, { shard, totalShards }: AuditShard): boolean {
   return createHash('sha256').update(workspaceId).digest().readUInt32BE() % totalShards === shard
 }
 
-async function isOfEarlierPhase(
+/** Whether an earlier phase has audited it. */
+export async function isOfEarlierPhase(
   id: WorkspaceId,
-  { phase }: ShardPosition,
+  { phase }: AuditShard,
   { deps, signal }: Sources,
 ): Promise<boolean> {
   if (phase === 'ledgers') return false

@@ -4,48 +4,41 @@ import type { Attempt, Stray } from './ports/documents.ts'
 /** Completing an upload "could take several minutes" (S3 API, CompleteMultipartUpload), even after its caller has gone. */
 export const LONGEST_COPY_MS = 15 * 60 * 1000
 
-/** The version of an attempt's object, where it is known: it goes for good. */
-interface ObjectVersion {
-  versionId?: string | undefined
-}
-
 /** Undoes an attempt that has taken nothing, and has nothing on its way. The pending item goes last: the resolver finds it. */
 export async function undoUntaken(
-  attempt: Attempt & ObjectVersion,
+  attempt: Attempt,
   { documents, objects }: LedgerDependencies,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   await objects.discard(attempt.objectKey, signal, attempt.versionId)
-  await documents.fence(attempt, signal)
+  return documents.fence(attempt, signal)
 }
 
 /**
  * Undoes an attempt, whatever it has done or sent. Anybody may, at any time, and may begin anew.
  * @param arrivesByMs when all that it sent has arrived, ms since 1970: until then the stray stays. Omitted: nothing is on
  *   its way
- * @returns 'recorded' when there is a document: nothing is undone
+ * @returns whether there is a document: then nothing is undone
  */
 export async function undo(
-  attempt: Attempt & ObjectVersion,
+  attempt: Attempt,
   arrivesByMs: number | undefined,
   deps: LedgerDependencies,
   signal: AbortSignal,
-): Promise<'undone' | 'recorded'> {
-  const { workspaceId, documentId, attemptId, objectKey } = attempt
-  const dueAtMs = arrivesByMs ?? deps.now() + deps.leaseMs
-  const stray: Stray = { workspaceId, documentId, attemptId, objectKey, state: 'stray', dueAtMs }
+): Promise<boolean> {
+  const stray = { ...attempt, state: 'stray', dueAtMs: arrivesByMs ?? deps.now() + deps.leaseMs } as const
   // It leads to the object and the taking, once the pending item is gone.
   await deps.documents.putStray(stray, signal)
-  return endStray({ ...stray, versionId: attempt.versionId }, { isKept: arrivesByMs !== undefined }, deps, signal)
+  return endStray(stray, { isKept: arrivesByMs !== undefined }, deps, signal)
 }
 
 /** @param isKept leaves the stray: something may still arrive */
 export async function endStray(
-  stray: Stray & ObjectVersion,
+  stray: Stray,
   { isKept }: { isKept: boolean },
   { documents, ledger, log, objects }: LedgerDependencies,
   signal: AbortSignal,
-): Promise<'undone' | 'recorded'> {
+): Promise<boolean> {
   const isRecorded = await documents.fence(stray, signal)
   if (!isRecorded) {
     // Only from here on: before, the document might have been recorded.
@@ -58,5 +51,5 @@ export async function endStray(
       .removeStray(stray, signal)
       .catch((error) => log.warn('stray not removed, left to the resolver', { error }))
   }
-  return isRecorded ? 'recorded' : 'undone'
+  return isRecorded
 }

@@ -1,18 +1,6 @@
 import type { WorkspaceId } from '../ids.ts'
 
-/**
- * A process's memory of workspaces whose ledgers were lately crowded, so that it refuses at once what would be
- * refused later anyway. After "Handling Overload" (Site Reliability Engineering, O'Reilly 2016, chapter 21): each
- * process lets through up to twice as many as it has seen accepted, however many processes there are.
- */
-export interface Admission {
-  /** Whether to refuse a promotion at once, to try it once, or to retry it for some seconds. */
-  decide(workspaceId: WorkspaceId): 'refuse' | 'try_once' | 'retry'
-  /** Call it for each promotion that got through to the ledger or was refused because that was crowded. */
-  count(workspaceId: WorkspaceId, isAccepted: boolean): void
-  /** Grows with the load, with some random jitter. */
-  retryAfterSeconds(workspaceId: WorkspaceId): number
-}
+export type Admission = ReturnType<typeof createAdmission>
 
 interface Seen {
   requests: number
@@ -29,7 +17,12 @@ const TRY_ONCE_ABOVE = 0.02
 const RETRY_AFTER_AT_FULL_LOAD_SECONDS = 10
 const MOST_WORKSPACES = 1000
 
-export function createAdmission({ now, random = Math.random }: { now(): number; random?(): number }): Admission {
+/**
+ * A process's memory of workspaces whose ledgers were lately crowded, so that it refuses at once what would be
+ * refused later anyway. After "Handling Overload" (Site Reliability Engineering, O'Reilly 2016, chapter 21): each
+ * process lets through up to twice as many as it has seen accepted, however many processes there are.
+ */
+export function createAdmission({ now, random = Math.random }: { now(): number; random?(): number }) {
   const seen = new Map<WorkspaceId, Seen>()
 
   /** The counts, decayed to now; after an idle minute nothing is left of them. */
@@ -44,12 +37,14 @@ export function createAdmission({ now, random = Math.random }: { now(): number; 
   }
 
   return {
-    decide(workspaceId) {
+    /** Whether to refuse a promotion at once, to try it once, or to retry it for some seconds. */
+    decide(workspaceId: WorkspaceId): 'refuse' | 'try_once' | 'retry' {
       const probability = refusalProbability(workspaceId)
       if (random() < probability) return 'refuse'
       return probability > TRY_ONCE_ABOVE ? 'try_once' : 'retry'
     },
-    count(workspaceId, isAccepted) {
+    /** Call it for each promotion that got through to the ledger or was refused because that was crowded. */
+    count(workspaceId: WorkspaceId, isAccepted: boolean): void {
       const { requests, accepted, atMs } = recall(workspaceId)
       // Moved to the end: the first entry is the one unused for longest.
       seen.delete(workspaceId)
@@ -57,7 +52,8 @@ export function createAdmission({ now, random = Math.random }: { now(): number; 
       const [oldest] = seen.keys()
       if (seen.size > MOST_WORKSPACES && oldest !== undefined) seen.delete(oldest)
     },
-    retryAfterSeconds(workspaceId) {
+    /** Grows with the load, with some random jitter. */
+    retryAfterSeconds(workspaceId: WorkspaceId): number {
       const seconds = 1 + (RETRY_AFTER_AT_FULL_LOAD_SECONDS - 1) * refusalProbability(workspaceId)
       return Math.ceil(seconds * (1 + random() / 4))
     },

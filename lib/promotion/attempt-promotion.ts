@@ -3,15 +3,14 @@ import { resolveMimeType } from '../containers/mime-type.ts'
 import { namingArchived, whyDifferent } from '../containers/require-container-file.ts'
 import { SNIFFED_BYTES, typeOfContent } from '../containers/type-of-content.ts'
 import { ServiceError } from '../errors.ts'
-import type { FilePath } from '../ids.ts'
 import { beginDocument } from '../ledger/begin-document.ts'
 import { cleanLeftovers } from '../ledger/clean-markers.ts'
 import { chooseExpiry, expiresAtOf } from '../ledger/expiry.ts'
 import type { Attempt, WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import { LONGEST_COPY_MS, undo, undoUntaken } from '../ledger/undo.ts'
-import { keepDocument, requireSameFile } from './keep-document.ts'
-import type { Copied } from './ports/object-store.ts'
+import { replay } from './idempotency.ts'
+import type { Copied, CopyRequest } from './ports/object-store.ts'
 import { isMadeOfMeant } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 import { requireRoom } from './room.ts'
@@ -21,10 +20,10 @@ import { requireAdmission, takeBytes } from './take-bytes.ts'
 interface Progress {
   /** The version of its object. */
   versionId?: string | undefined
-  /** It may have bytes. */
-  mayHaveTaken?: true
+  /** It has bytes. */
+  hasTaken?: true
   /** When all that it sent has arrived, ms since 1970, if something may still be on its way. */
-  arrivesByMs?: number
+  arrivesByMs?: number | undefined
 }
 
 /**
@@ -43,7 +42,7 @@ export async function attemptPromotion(
   const attempt: Attempt = { ...ids, objectKey: deps.objectKeys.documentObject(ids) }
   request.telemetry.annotate({ document_id: documentId, attempt_id: attemptId, size_bytes: file.sizeBytes })
 
-  const findingType = typeOf(file, target.path, request, deps)
+  const findingType = resolveMimeType(file, target.path, () => lookInside(file, request, deps))
   await requireRoom(request.mayHaveTwin ? target : undefined, file.sizeBytes, request, deps)
   requireAdmission(workspaceId, deps)
   const earlier = await request.telemetry.time('begin', () => begin(attempt, target, request, deps))
@@ -54,19 +53,31 @@ export async function attemptPromotion(
     const mimeType = await findingType
     const what = { source: file, objectKey: attempt.objectKey, mimeType }
     const { sha256 } = await copy(what, target, progress, request, deps)
-    made = await take({ attempt, target, file, mimeType, sha256 }, progress, request, deps)
+    const draft: Draft = {
+      ...attempt,
+      state: 'ready',
+      containerId: target.containerId,
+      filename: target.path,
+      sizeBytes: file.sizeBytes,
+      sourceEtag: file.etag,
+      contentEncoding: file.contentEncoding || undefined,
+      mimeType,
+      sha256,
+      createdBy: request.caller.keyId,
+    }
+    if (!isMadeOfMeant(draft, request.preconditions)) throw whyDifferent(file, target)
+    made = await take(draft, progress, request, deps)
     const { document } = made
     const isRecorded = await request.telemetry.time('record', () =>
       deps.documents.record(document, request.deadline.signal),
     )
     if (!isRecorded) throw new ServiceError('request_timed_out')
   } catch (error) {
-    const isRecorded = (await undoOrLeave(attempt, progress, request, deps)) === 'recorded'
+    const isRecorded = await undoOrLeave(attempt, progress, request, deps)
     if (!isRecorded || made === undefined) throw error
   }
   await endOrLeave(made, request, deps)
-  const { document, expiry, ledger } = made
-  return { document, isReplayed: false, usage: ledger, expiry }
+  return made
 }
 
 /** @returns the answer, if an earlier request has made the document */
@@ -89,35 +100,35 @@ async function begin(
       throw error
     })
     if (earlier === undefined) return undefined
-    const kept = await keepDocument(requireSameFile(earlier, target, request), request, deps)
+    const kept = await replay(target, earlier, request, deps)
     // Otherwise it has expired meanwhile, and makes room.
     if (kept) return kept
   }
 }
 
 /** Never fails: a file of unknown type is promoted like any other. */
-async function typeOf(
+async function lookInside(
   file: ContainerFile,
-  path: FilePath,
   { deadline, log }: AttemptRequest,
   { objects }: PromotionDependencies,
-): Promise<string> {
+): Promise<string | undefined> {
   try {
-    return await resolveMimeType(file, path, async () =>
-      typeOfContent(await objects.readStart(file, SNIFFED_BYTES, deadline.signal)),
-    )
+    return await typeOfContent(await objects.readStart(file, SNIFFED_BYTES, deadline.signal))
   } catch (error) {
     log.warn('the type of a file could not be detected', { error })
-    return resolveMimeType(file, path)
+    return undefined
   }
 }
 
-interface Made extends Pick<Promotion, 'document' | 'expiry'> {
-  ledger: WorkspaceLedger
+/** Known before the bytes are taken. */
+type Draft = Omit<WorkspaceDocument, 'countedFrom' | 'createdAt' | 'expiresAt'>
+
+interface Made extends Promotion {
+  usage: WorkspaceLedger
 }
 
 async function copy(
-  what: { source: ContainerFile; objectKey: string; mimeType: string },
+  what: CopyRequest,
   location: PromotionTarget,
   progress: Progress,
   { deadline, telemetry }: AttemptRequest,
@@ -134,69 +145,49 @@ async function copy(
 }
 
 async function take(
-  what: {
-    attempt: Attempt
-    target: PromotionTarget
-    file: ContainerFile
-    mimeType: string
-    sha256: string | undefined
-  },
+  draft: Draft,
   progress: Progress,
   request: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<Made> {
-  const { attempt, target, file, mimeType, sha256 } = what
-  const { sizeBytes, contentEncoding, etag: sourceEtag } = file
-  const draft = { ...attempt, sizeBytes, sourceEtag, sha256 }
-  if (!isMadeOfMeant(draft, request.preconditions)) throw whyDifferent(file, target)
   const leaseEndsAtMs = deps.now() + deps.leaseMs
-  const taken = await takeBytes({ ...attempt, sizeBytes, leaseEndsAtMs }, request, deps).catch((error) => {
-    Object.assign(progress, { mayHaveTaken: true, arrivesByMs: leaseEndsAtMs } satisfies Progress)
-    throw error
-  })
+  progress.arrivesByMs = leaseEndsAtMs
+  const taken = await takeBytes({ ...draft, leaseEndsAtMs }, request, deps)
+  progress.arrivesByMs = undefined
   if (taken instanceof ServiceError) throw taken
-  progress.mayHaveTaken = true
+  progress.hasTaken = true
   const createdAt = new Date(deps.now())
   const expiry = chooseExpiry(request.expiresInSeconds, taken)
-  const document: WorkspaceDocument = {
-    ...draft,
-    state: 'ready',
-    countedFrom: taken.version,
-    createdAt,
-    filename: target.path,
-    mimeType,
-    expiresAt: expiry && expiresAtOf(createdAt, expiry.seconds),
-    containerId: target.containerId,
-    contentEncoding: contentEncoding || undefined,
-    createdBy: request.caller.keyId,
-  }
-  return { document, expiry, ledger: taken }
+  const expiresAt = expiry && expiresAtOf(createdAt, expiry.seconds)
+  const document = { ...draft, countedFrom: taken.version, createdAt, expiresAt }
+  return { document, isReplayed: false, usage: taken, expiry }
 }
 
-/** An undo that fails is logged and not tried again: its items lead the resolver to it. */
+/** An undo that fails is logged and not tried again: its items lead the resolver to it. @returns whether it is recorded after all */
 async function undoOrLeave(
   attempt: Attempt,
-  { versionId, mayHaveTaken, arrivesByMs }: Progress,
+  { versionId, hasTaken, arrivesByMs }: Progress,
   { deadline, log, telemetry }: AttemptRequest,
   deps: PromotionDependencies,
-): Promise<'undone' | 'recorded' | 'left'> {
+): Promise<boolean> {
   const signal = deadline.undoSignal()
+  const written = { ...attempt, versionId }
   try {
-    return await telemetry.time('undo', async () => {
-      if (mayHaveTaken || arrivesByMs !== undefined) return undo({ ...attempt, versionId }, arrivesByMs, deps, signal)
-      await undoUntaken({ ...attempt, versionId }, deps, signal)
-      return 'undone'
-    })
+    return await telemetry.time('undo', () =>
+      hasTaken || arrivesByMs !== undefined
+        ? undo(written, arrivesByMs, deps, signal)
+        : undoUntaken(written, deps, signal),
+    )
   } catch (error) {
     const { documentId: document_id, attemptId: attempt_id } = attempt
     log.error('undo failed, the rest is left to the resolver', { document_id, attempt_id, error })
-    return 'left'
+    return false
   }
 }
 
 /** The document exists and is counted: a marker that stays is removed by whoever sees it. */
 async function endOrLeave(
-  { document, ledger }: Made,
+  { document, usage: ledger }: Made,
   { deadline, log, telemetry }: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<void> {

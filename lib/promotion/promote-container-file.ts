@@ -4,8 +4,7 @@ import { requireReadable, requireRegular, whyDifferent, whyMissing } from '../co
 import { rowOf, ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
-import { documentIdOfKey } from './idempotency.ts'
-import { replay } from './keep-document.ts'
+import { documentIdOfKey, replay } from './idempotency.ts'
 import { isMeant, startWaiting } from './preconditions.ts'
 import type {
   AttemptRequest,

@@ -15,17 +15,14 @@ import {
   LEAST_WORK_MS,
   promoteOneOfMany,
 } from './promote-one-of-many.ts'
-import type { AttemptRequest, PromotionDependencies, Room } from './promotion.ts'
+import type { PromotionDependencies, PromotionRequest, Room } from './promotion.ts'
 import { createRoom } from './room.ts'
 
-export interface PromotionOfManyRequest extends Omit<AttemptRequest, 'room' | 'mayHaveTwin'> {
-  /** Not validated yet. */
-  containerId: string | undefined
+export interface PromotionOfManyRequest extends Omit<PromotionRequest, 'idempotencyKey' | 'fileId' | 'beginWait'> {
   /** Different paths, or the prefix of all that are meant. */
   files: { paths: readonly FilePath[] } | { prefix: string }
   /** The `next` of another answer, not validated yet. */
   after: string | undefined
-  rateLimitPassed: Promise<unknown>
   /** Counts up to so many files besides the request, which counts as one. @returns how many the rate limit allows */
   countMore(most: number): Promise<number>
 }

@@ -1,9 +1,9 @@
 import type { Caller } from '../auth/caller.ts'
+import type { FileLocation } from '../containers/require-container-file.ts'
 import type { ServiceError } from '../errors.ts'
-import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../ids.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import type { Expiry } from '../ledger/expiry.ts'
-import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
+import type { Attempt, WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { RequestScope } from '../telemetry.ts'
@@ -54,13 +54,7 @@ export interface PromotionDependencies extends LedgerDependencies {
 }
 
 /** The file that a request is to promote, and the document that it is to make. */
-export interface PromotionTarget {
-  workspaceId: WorkspaceId
-  documentId: DocumentId
-  attemptId: AttemptId
-  containerId: ContainerId
-  path: FilePath
-}
+export interface PromotionTarget extends FileLocation, Omit<Attempt, 'objectKey'> {}
 
 /** The outcome of a request that has succeeded. */
 export interface Promotion {

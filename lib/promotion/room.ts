@@ -21,10 +21,7 @@ export function createRoom(
   const room: Room = {
     ledger: () => (reading ??= deps.ledger.read(workspaceId, signal)),
     see(ledger) {
-      const before = reading
-      reading = before
-        ? before.then((known) => (known && known.version > ledger.version ? known : ledger))
-        : Promise.resolve(ledger)
+      reading = room.ledger().then((known) => (known && known.version > ledger.version ? known : ledger))
     },
     cleanLedger: () => (cleaning ??= clean()),
     async refusal({ quotaBytes, usedBytes }, sizeBytes) {

@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
 import { freePlaces } from '../ledger/clean-markers.ts'
 import type { Taking, WorkspaceLedger } from '../ledger/ports/ledger.ts'
-import type { AttemptRequest, PromotionDependencies, Room } from './promotion.ts'
+import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
 
 /** A promotion that does not get through to the ledger within this time is refused. */
 const RETRY_FOR_MS = 6000
@@ -25,7 +25,9 @@ export async function takeBytes(
   deps: PromotionDependencies,
 ): Promise<WorkspaceLedger | ServiceError> {
   const { workspaceId, sizeBytes } = taking
-  const patienceMs = await patience(room)
+  // A new process knows nothing of the load: the ledger that it read before the copy tells it, without a call.
+  const { takings = [] } = (await room.ledger()) ?? {}
+  const patienceMs = takings.length < CROWDED_TAKINGS ? RETRY_FOR_MS : RETRY_CROWDED_FOR_MS
   // After a copy, the ledger is tried at least once.
   const retryForMs = deps.admission.decide(workspaceId) === 'retry' ? patienceMs : 0
   const take = (forMs: number) => telemetry.time('take', () => deps.ledger.take(taking, deadline.signal, forMs))
@@ -36,12 +38,6 @@ export async function takeBytes(
   if (taken.outcome === 'crowded') return tooMany(workspaceId, deps)
   room.see(taken.ledger)
   return taken.outcome === 'taken' ? taken.ledger : room.refusal(taken.ledger, sizeBytes)
-}
-
-/** A new process knows nothing of the load: the ledger that it read before the copy tells it, without a call. */
-async function patience(room: Room): Promise<number> {
-  const { takings = [] } = (await room.ledger()) ?? {}
-  return takings.length < CROWDED_TAKINGS ? RETRY_FOR_MS : RETRY_CROWDED_FOR_MS
 }
 
 function tooMany(workspaceId: WorkspaceId, { admission }: Pick<PromotionDependencies, 'admission'>): ServiceError {

@@ -67,7 +67,7 @@ const brokenUtf8 = fc
   .constantFrom('c0aec0ae2f', 'e080af', 'f08080af', 'eda080', 'fffe2e00', '2e2e2f')
   .map((hex) => Uint8Array.from(Buffer.from(hex, 'hex')))
 const bytesId = (bytes: Uint8Array) => `cfile_${Buffer.from(bytes).toString('base64url')}`
-// What is right comes often enough that some requests get through to the file.
+// Right values come often enough that some requests get through to the file.
 const fileId = fc.oneof(
   { weight: 3, arbitrary: fc.constant(formatFileId(PATH)) },
   hostilePath.map(formatFileId),
@@ -88,7 +88,7 @@ const containerId = fc.oneof(
   hostilePath,
   anyText(),
 )
-/** What HTTP lets through in a header value: no control characters but tab. */
+/** HTTP lets this through in a header value: no control characters but tab. */
 const headerValue = fc.string({
   unit: fc
     .integer({ min: 0x20, max: 0xff })

@@ -17,7 +17,7 @@ type TestedOperation = DocumentedOperation & { success: number; body?: object }
 type Place = 'query' | 'header' | 'body'
 
 const ALL: Record<string, TestedOperation> = { promote_container_file: { ...PROMOTE, success: 200 }, ...OPERATIONS }
-/** What methods of the vendors' libraries know, and no operation of ours. */
+/** Methods of the vendors' libraries know these names, and no operation of ours does. */
 const OF_VENDORS: Record<Place, string> = {
   query: 'before before_id scope_id provider name container_id __proto__ Limit',
   header: '',
@@ -31,7 +31,7 @@ const HEADERS_OF_HTTP =
   'api-key x-api-key cookie x-stainless-retry-count range if-none-match if-modified-since content-type origin ' +
   'x-forwarded-for forwarded via traceparent x-amzn-trace-id cache-control referer from expect'
 
-/** What docs/openapi.yaml says of an operation's names: this is the table. Other names than these are refused. */
+/** The table is docs/openapi.yaml itself. Names that it lacks are refused. */
 function verdictsOf({ method, path }: DocumentedOperation, place: Place): Map<string, 'used' | 'accepted'> {
   const { parameters, requestBody } = OPENAPI.paths[path][method]
   if (place === 'body') {

@@ -66,6 +66,18 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
     },
   )
 
+  it('keeps what another request has made of the same file meanwhile, though there is room for one only', async () => {
+    const api = prepare()
+    await api.workspaces.create('ws_1' as WorkspaceId, { quotaBytes: CSV.length }, AbortSignal.timeout(1000))
+    const { findAll } = api.documents
+    vi.spyOn(api.documents, 'findAll').mockImplementationOnce(async (...args) => {
+      const found = await findAll(...args)
+      expect(outcomesOf(await api.promoteAll({ paths: [PATH] }))).toEqual(all('promoted', [PATH]))
+      return found
+    })
+    expect(outcomesOf(await api.promoteAll({ paths: [PATH] }))).toEqual(all('kept', [PATH]))
+  })
+
   it('makes no document that a promotion with an Idempotency-Key could make', async () => {
     const api = prepare()
     await api.promoteAll({ prefix: '' })

@@ -16,7 +16,7 @@ import { createLimiter } from '../support/stores/keys-and-limits.ts'
 
 const prepare = usePromotionsOfMany()
 const MANY = { prefix: 'many/' }
-/** Of a process: the gateway's time, and what is less than five seconds of work. */
+/** The gateway's time for a request, and less than five seconds of work. */
 const [LONG_MS, TOO_SHORT_MS] = [28_000, 7499]
 const countingLimiter = () => createLimiter(UNLIMITED.policy, () => NOW_MS)
 const watchLimit = ({ dependencies }: ReturnType<typeof createTestApi>) => {
@@ -72,7 +72,7 @@ describe('POST /v1/containers/{container_id}/promote: ends, and says where to go
     expect([done > 0, done < 40]).toEqual([true, true])
     expect(outcomesOf(first)).toEqual(all('promoted', paths.slice(0, done)))
     expect(first.body).toMatchObject(cutBehind(paths.slice(0, done)))
-    // What was done behind the end of the list is counted now, and kept when the next request answers with it.
+    // Files done behind the end of the list are counted now, and kept when the next request answers with them.
     const made = api.stored.documents().length
     const counted = { Promotions: made, PromotedBytes: made * CSV.length }
     expect(api.published).toContainEqual(expect.objectContaining(counted))

@@ -8,12 +8,6 @@ export interface Row {
   isMet: boolean | undefined
 }
 
-export interface BenchResult {
-  rows: Row[]
-  /** All figures behind the rows, for docs/bench/results.json. */
-  figures: Record<string, unknown>
-}
-
 export interface BenchContext {
   /** Only shows that the bench works: counts are tiny, and the figures mean nothing. */
   isQuick: boolean
@@ -25,7 +19,7 @@ export interface Bench {
   title: string
   /** Its figures are the same on every machine, so even the quick form compares them with their bars. */
   isExact?: boolean
-  run(context: BenchContext): Promise<BenchResult>
+  run(context: BenchContext): Promise<Row[]>
 }
 
 /** A row whose figure must not be larger than its limit. */

@@ -58,7 +58,7 @@ export const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '60000' }
 /** The environment Lambda gives the function, with the endpoints of the simulator. */
 export function lambdaEnvironment(endpoint: string): Record<string, string> {
   return {
-    // What a developer's shell may have set must not matter.
+    // A developer's shell may have set these.
     NODE_OPTIONS: '',
     AWS_PROFILE: '',
     AWS_SESSION_TOKEN: '',

@@ -36,9 +36,7 @@ new Command('npm run bench --')
   })
 
 function requireExactBars(ran: readonly Ran[]): void {
-  const short = ran.flatMap(({ bench, result }) =>
-    bench.isExact ? result.rows.filter(({ isMet }) => isMet === false) : [],
-  )
+  const short = ran.flatMap(({ bench, rows }) => (bench.isExact ? rows.filter(({ isMet }) => isMet === false) : []))
   if (short.length > 0)
     throw new Error(`Short: ${short.map(({ what, measured }) => `${what}: ${measured}`).join(', ')}`)
 }

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import type { Bench, BenchResult, Row } from './bench.ts'
+import type { Row } from './bench.ts'
 import { ROOT } from './bundles.ts'
 import type { Ran } from './run-benches.ts'
 
@@ -19,13 +19,12 @@ interface StoredBench {
   nodeVersion: string
   processors: number
   rows: Row[]
-  figures: Record<string, unknown>
 }
 type Stored = Record<string, StoredBench>
 
 /** One table of all benches, in plain text. */
 export function renderTable(results: readonly Ran[]): string {
-  const groups = results.map(({ bench, result }) => ({ title: bench.title, lines: result.rows.map(toLine) }))
+  const groups = results.map(({ bench, rows }) => ({ title: bench.title, lines: rows.map(toLine) }))
   const all = [HEADINGS, ...groups.flatMap(({ lines }) => lines)]
   const widths = HEADINGS.map((_, column) => Math.max(...all.map((line) => line[column]?.length ?? 0)))
   const render = (line: string[]) =>
@@ -37,11 +36,12 @@ export function renderTable(results: readonly Ran[]): string {
  * Puts a result into docs/bench, beside those of the other benches, and the figures that docs/performance.md shows there.
  * @param order names of all benches
  */
-export async function store({ bench, result }: Ran, order: readonly string[]): Promise<void> {
+export async function store({ bench: { name, title }, rows }: Ran, order: readonly string[]): Promise<void> {
   await mkdir(FOLDER, { recursive: true })
   const known = await readStored()
-  known[bench.name] = toStored(bench, result)
-  const stored = Object.fromEntries(order.flatMap((name) => (known[name] ? [[name, known[name]]] : [])))
+  const date = new Date().toISOString().slice(0, 10)
+  known[name] = { title, date, nodeVersion: process.version, processors: cpus().length, rows }
+  const stored = Object.fromEntries(order.flatMap((each) => (known[each] ? [[each, known[each]]] : [])))
   await writeFile(RESULTS, `${JSON.stringify(stored, null, 2)}\n`)
   await writeFile(PERFORMANCE_DOC, withFigures(await readFile(PERFORMANCE_DOC, 'utf8'), stored))
 }
@@ -62,11 +62,6 @@ export async function readStored(): Promise<Stored> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
     throw error
   }
-}
-
-function toStored({ title }: Bench, { rows, figures }: BenchResult): StoredBench {
-  const date = new Date().toISOString().slice(0, 10)
-  return { title, date, nodeVersion: process.version, processors: cpus().length, rows, figures }
 }
 
 function toLine({ what, bar = '', measured, isMet }: Row): string[] {

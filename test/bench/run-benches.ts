@@ -1,4 +1,4 @@
-import type { Bench, BenchResult } from './bench.ts'
+import type { Bench, Row } from './bench.ts'
 import { contention } from './benches/contention.ts'
 import { copy } from './benches/copy.ts'
 import { firstRequest } from './benches/first-request.ts'
@@ -12,7 +12,7 @@ export const BENCHES: readonly Bench[] = [zip, firstRequest, processorTime, copy
 
 export interface Ran {
   bench: Bench
-  result: BenchResult
+  rows: Row[]
 }
 
 interface Options {
@@ -25,7 +25,7 @@ interface Options {
 export async function runBenches(benches: readonly Bench[], { isQuick, progress, done }: Options): Promise<void> {
   for (const bench of benches) {
     progress(bench.name)
-    const result = await bench.run({ isQuick, progress: (text) => progress(`${bench.name}: ${text}`) })
-    await done({ bench, result })
+    const rows = await bench.run({ isQuick, progress: (text) => progress(`${bench.name}: ${text}`) })
+    await done({ bench, rows })
   }
 }

@@ -130,7 +130,7 @@ it('documents take the place of what had expired: of that one, gone, and of no o
     on.clock.nowMs += passMs
     expect(await on.dueWork.findDue(kept, signal)).toEqual(found)
   }
-  // What is made there has nothing of it.
+  // The next attempt at that document has nothing of it.
   await on.documents.record(later, signal)
   expect(await deleteIt(later)).toEqual(remainsOf(later, { state: 'deleting', dueAtMs: DUE_MS }))
 })

@@ -3,7 +3,7 @@ import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/dynamodb/ledger.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
-import { createMemoryTables, DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
+import { CONFIG, createMemoryTables, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { LEDGER_NOW_MS, newAttempt, newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { openTableStores } from '../support/stores/table-stores.ts'
 
@@ -37,8 +37,7 @@ describe.each([
       takings: {},
       releases: {},
     })
-    const config = { workspacesTable: WORKSPACES_TABLE, documentsTable: DOCUMENTS_TABLE }
-    const { ledger } = openTableStores({ dynamoDb: stored.client, config })
+    const { ledger } = openTableStores({ dynamoDb: stored.client, config: CONFIG })
     return { ledger, itemBytes: () => itemSizeBytes(stored.attributes(WORKSPACES_TABLE)[0]) }
   }
 

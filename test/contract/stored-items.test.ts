@@ -18,7 +18,7 @@ const KEYS_OF_INDEXES = ['due_at']
 
 type Damage = (item: Attributes) => void
 
-/** What may be wrong with an item's attributes, one at a time. */
+/** Each damages one of an item's attributes. */
 function damagesOf(codec: object, of = ''): [what: string, damage: Damage][] {
   const attributes = Object.entries(codec as Codec<never>).filter(([name]) => !KEYS.includes(name))
   return attributes.flatMap(([name, { kind, isOptional }]) => {
@@ -94,7 +94,7 @@ it('an item of a state that nobody knows is no document', async () => {
 })
 
 type Kind = 'takings' | 'releases'
-/** Of the markers in a ledger, instead of the ledger. */
+/** Each damages a marker in a ledger, instead of the ledger. */
 const ofMarkers = (kind: Kind, codec: object): [what: string, damage: Damage][] => {
   const ofEach = damagesOf(codec).map(([what, damage]): [string, Damage] => [
     `${kind} with ${what}`,

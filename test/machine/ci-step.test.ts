@@ -29,7 +29,7 @@ async function step(seconds: number, command: string[], cwd: string, { env = {},
   return { code, output }
 }
 
-/** Of the processes that a step named, those that still run. */
+/** A step names its processes: some may still run. */
 async function stillRunning(output: string) {
   const pids = [...output.matchAll(/^ {2}(\d+): /gm)].map(([, pid]) => Number(pid))
   expect(pids).not.toEqual([])

@@ -10,7 +10,7 @@ const SIGNED = 'AWS4-HMAC-SHA256 Credential=local/20261122/us-east-1/x/aws4_requ
 
 const service = useService()
 
-/** What changes something unless it is refused: the stand-ins do not check who has signed. */
+/** These change something unless they are refused: the stand-ins do not check who has signed. */
 const CHANGES = {
   gateway() {
     const { base_url, container_id, files, standard_key } = service().demo

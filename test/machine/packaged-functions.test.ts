@@ -33,18 +33,6 @@ describe('the packaged function promoteContainerFile', () => {
     })
   })
 
-  it.each([
-    ['without a key', 401, { authorization: '' }, 'small.txt'],
-    ['for a file that is not there', 404, {}, 'missing.txt'],
-    ['for more than the quota has left', 403, {}, 'too-large.txt'],
-  ])('refuses %s: %i', async (_what, status, headers, path) => {
-    const workspace = await world().newWorkspace(10)
-    await world().putFile(workspace, 'small.txt', Buffer.from('small'))
-    await world().putFile(workspace, 'too-large.txt', Buffer.alloc(11))
-    expect((await promote(workspace, path, { headers })).status).toBe(status)
-    expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0 })
-  })
-
   it('answers 500 when its documents table is gone, with everything undone', async () => {
     const runtime = await start('promoteContainerFile', { DOCUMENTS_TABLE: 'not-there' })
     const workspace = await world().newWorkspace(10)

@@ -26,7 +26,7 @@ async function promote(page: Page, path: string): Promise<void> {
     .waitFor()
 }
 
-/** What axe finds, once nothing moves. */
+/** axe looks once nothing moves. */
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate('for (const each of document.getAnimations()) each.finish()')
   await page.evaluate(axe.source)
@@ -174,7 +174,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     const before = await documents(page).count()
     const { stdout } = await promisify(execFile)('sh', ['-c', await page.locator('#request').inputValue()])
     expect(stdout).toMatch(/200[\s\S]*"filename":"output\/pixel.png"/)
-    // What others have done shows, too.
+    // Others' documents show, too.
     await expect.poll(() => documents(page).count(), { timeout: 10_000 }).toBe(before + 1)
   })
 

@@ -23,7 +23,7 @@ export interface Step {
 
 const ROOT = join(import.meta.dirname, '../..')
 const PAGES = ['README.md', 'docs/clients.md', 'docs/sandboxes.md']
-/** What these are is read, not run. */
+/** Blocks in these languages are read, not run. */
 const PICTURES = new Set(['mermaid', '', 'text', 'console'])
 const NETWORK = /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_(registry|cafile))$/i
 const RETRY_FOR_MS = 600_000
@@ -104,7 +104,7 @@ async function run(where: string, block: FencedBlock, walk: Walk): Promise<strin
     throw new Error(`${where}: nobody knows how to run ${language}; say why not, in a comment before it`)
   const command = walk.isInstalled ? text.replace(/npm ci( && |\n)/, '') : text
   if (/npm start\b/.test(command)) return startService(where, command, walk)
-  // What a block exports, those after it have.
+  // Later blocks have what a block exports.
   const exported = join(walk.checkout, '..', 'exported')
   const output = await runFile(where, 'sh', ['-ec', `${command}\nenv -0 > "$0"`, exported], walk)
   const variables = (await readFile(exported, 'utf8')).split('\0').filter(Boolean)

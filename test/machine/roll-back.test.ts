@@ -74,7 +74,7 @@ describe.runIf(isMotoInstalled())('a stage whose new version is no good, with an
         { Key: 'stage', Value: 'prod' },
       ]),
     )
-    // What the stand-in for npm was asked for, and the last of it in earnest.
+    // The stand-in for npm was asked for both, and does the last in earnest.
     expect(calls).toEqual(['ci', 'run admin -- --stage prod smoke'])
     expect((await stage.smoke()).problems).toEqual([])
   })

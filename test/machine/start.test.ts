@@ -58,7 +58,7 @@ describe('npm start', () => {
     const init = { method: 'POST', headers: { authorization: `Bearer ${demo.standard_key}` } }
     expect((await fetch(demo.base_url + path, init)).status).toBe(200)
 
-    // What a killed process leaves is no obstacle, and its keys stay valid.
+    // A killed process is no obstacle, and its keys stay valid.
     first.child.kill('SIGKILL')
     await first.exited
     const third = await start({}, '--verbose', '--port', String(await freePort()))

@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000
 const BYTES = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251))
 const service = useService()
 
-/** What the clients know: what they were told, and what they asked for. */
+/** The clients remember what they were told, and what they asked for. */
 function createClients(baseUrl: string) {
   const seen: string[] = []
   const idOfKey = new Map<string, string>()

@@ -28,7 +28,7 @@ const PAGE = readFileSync('docs/clients.md', 'utf8')
 /** Where the page says that the detail is in an error of the library. */
 const detailIn = (library: string) => new RegExp(`^\\|.*${library}.* \`error\\.(.+)\``, 'm').exec(PAGE)?.[1] ?? ''
 
-/** What a library throws, of a class of its own. */
+/** A library throws classes of its own. */
 async function failureOf(call: () => unknown) {
   return (call() as Promise<unknown>).then(
     () => expect.unreachable('it was to fail'),

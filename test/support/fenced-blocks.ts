@@ -22,7 +22,7 @@ export function fencedBlocks(page: string): FencedBlock[] {
   return blocks
 }
 
-/** What the project itself does not need is not on every machine: Python with its libraries, aws, rclone. Warns if not. */
+/** Python with its libraries, aws and rclone are not on every machine: the project itself does not need them. Warns if not. */
 export async function isInstalled(where: string, language: string, text: string, env = process.env): Promise<boolean> {
   const [imports = ''] = /^from .*$/m.exec(text) ?? []
   const [, tool] = /^(aws|rclone) /m.exec(text) ?? []

@@ -1,20 +1,15 @@
 import { expect } from 'vitest'
 import { createDocumentListing } from '../../lib/aws/dynamodb/document-listing.ts'
-import { createDocumentMaintenance } from '../../lib/aws/dynamodb/document-maintenance.ts'
-import { createDocuments } from '../../lib/aws/dynamodb/documents.ts'
-import { createDueWork } from '../../lib/aws/dynamodb/due-work.ts'
-import { createLedger } from '../../lib/aws/dynamodb/ledger.ts'
-import { createLedgerMaintenance } from '../../lib/aws/dynamodb/ledger-maintenance.ts'
+import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { deleteDocument } from '../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
 import { resolveDueItems } from '../../lib/ledger/resolve-due-items.ts'
 import type { Log, LogFields } from '../../lib/logging.ts'
-import { createObjectKeys } from '../../lib/object-keys.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { createTelemetry } from '../../lib/telemetry.ts'
 import { storedObject } from './aws/memory-s3.ts'
-import { createMemoryTables, DOCUMENTS_TABLE, WORKSPACES_TABLE } from './dynamodb/memory-tables.ts'
+import { CONFIG, createMemoryTables, DOCUMENTS_TABLE } from './dynamodb/memory-tables.ts'
 import { newAttempt, newDocument, newRelease, pendingOf, type TestAttempt } from './stores/ledger-values.ts'
 import { createMemoryObjects } from './stores/memory-objects.ts'
 
@@ -25,7 +20,7 @@ export const WORKSPACE = 'ws_1' as WorkspaceId
 export const LATE_COPY_MS = 15 * 60 * 1000
 const { signal } = new AbortController()
 
-/** What one call of an attempt does. */
+/** One call of an attempt. */
 export type Step = 'begin' | 'copy' | 'take' | 'record' | 'unmark' | 'stray' | 'fence' | 'delete' | 'mark'
 /** All that a promotion does. */
 export const ALL_STEPS: readonly Step[] = ['begin', 'copy', 'take', 'record', 'unmark']
@@ -43,30 +38,20 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
   // DynamoDB's own clock does not go back with that of a process.
   const stored = createMemoryTables({ now: () => (latestMs = Math.max(latestMs, clock.nowMs)) })
   const { client } = stored
-  const workspacesTable = { client, tableName: WORKSPACES_TABLE, defaultQuotaBytes, now }
-  const documentsTable = { client, tableName: DOCUMENTS_TABLE, leaseMs: LEASE_MS, now }
-  const ledger = createLedger(workspacesTable)
-  const documents = { ...createDocuments(documentsTable), ...createDocumentMaintenance(documentsTable) }
+  const config = { ...CONFIG, leaseMs: LEASE_MS, defaultQuotaBytes }
+  const stores = createWorkspaceStores({ config, dynamoDb: client, s3: {} as never, now })
+  const { ledger, documents } = stores
   const { objects, downloads } = createMemoryObjects()
   const logged: LogLine[] = []
   const log: Log = createRecordingLog(logged)
   const deps = {
-    ledger,
-    workspaces: createLedgerMaintenance(workspacesTable),
-    documents,
-    dueWork: createDueWork(documentsTable),
-    listing: createDocumentListing(documentsTable),
+    ...stores,
+    listing: createDocumentListing({ client, tableName: DOCUMENTS_TABLE, now }),
     objects,
     downloads,
-    objectKeys: createObjectKeys({
-      sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
-      document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
-    }),
     admission: createAdmission({ now, ...(random && { random }) }),
-    leaseMs: LEASE_MS,
     maxFileBytes: 500,
     defaultQuotaBytes,
-    now,
     log,
   }
 
@@ -144,7 +129,7 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
       const left = stored.items().filter(({ state }) => state !== 'ready' && state !== 'gone')
       expect(left).toEqual([])
     },
-    /** What is stored, in numbers. */
+    /** The stores in numbers. */
     state(workspaceId = WORKSPACE) {
       const { usedBytes = 0, takings = [], releases = [] } = stored.ledgerOf(workspaceId) ?? {}
       const items = stored.items().filter((item) => item.workspaceId === workspaceId)

@@ -25,7 +25,7 @@ export function skipWaitsFrom(leastMs: number): void {
   replaceWaits((ms, value, options) => (ms >= leastMs ? Promise.resolve(value) : wait(ms, value, options)))
 }
 
-/** What would have been waited for since the test began. */
+/** The waits that were skipped since the test began. */
 interface SkippedTime {
   pausesMs: number[]
   /** Called before each wait, which begins when it is done. */

@@ -122,7 +122,6 @@ describe('new ids', () => {
     ['attempts', newAttemptId],
     ['releases', newReleaseId],
   ])('of %s sort by the time they were made', (_, make) => {
-    // As they are compared: "fenced through" an attempt means all that began before it.
     vi.useFakeTimers({ toFake: ['Date'] })
     const ids: string[] = []
     for (const ms of [0, 1, 10, 1000, 60_000, 86_400_000, 31_536_000_000, 315_360_000_000]) {

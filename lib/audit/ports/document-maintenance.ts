@@ -1,7 +1,6 @@
 import type { WorkspaceId } from '../../ids.ts'
 import type { Attempt, DocumentItem, Stray } from '../../ledger/ports/documents.ts'
 import type { TableShard } from '../../ledger/ports/ledger-maintenance.ts'
-import type { OnUnreadable } from '../../ledger/ports/unreadable-item.ts'
 
 /** An item of Documents, by its key. */
 export type StoredItem = (DocumentItem | Stray) & { itemId: string }
@@ -9,12 +8,13 @@ export type StoredItem = (DocumentItem | Stray) & { itemId: string }
 export interface DocumentMaintenance {
   /**
    * All items of a workspace by ascending key, read page by page; also tombstones that callers have forgotten.
+   * @param options.onUnreadable called for each item that cannot be read; without it, the listing throws
    * @param options.after starts after this item
    */
   list(
     workspaceId: WorkspaceId,
     signal: AbortSignal,
-    options?: { onUnreadable?: OnUnreadable | undefined; after?: string | undefined },
+    options?: { onUnreadable?(error: Error): void; after?: string | undefined },
   ): AsyncIterable<StoredItem>
   findStray(attempt: Attempt, signal: AbortSignal): Promise<Stray | undefined>
   /** Each workspace once, in a stable order. Costs one read per workspace, however many items it has. */

@@ -6,6 +6,8 @@ export interface Attempt {
   documentId: DocumentId
   attemptId: AttemptId
   objectKey: string
+  /** The version of its object, known to its own process only: an undo removes it for good. */
+  versionId?: string | undefined
 }
 
 /** The attempt is under way, or its process died. */

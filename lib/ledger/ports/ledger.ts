@@ -1,5 +1,6 @@
-import type { AttemptId, DocumentId, ReleaseId, WorkspaceId } from '../../ids.ts'
-import type { Retention } from '../../ledger/expiry.ts'
+import type { ReleaseId, WorkspaceId } from '../../ids.ts'
+import type { Retention } from '../expiry.ts'
+import type { Attempt } from './documents.ts'
 
 export interface StorageUsage {
   quotaBytes: number
@@ -13,10 +14,7 @@ export interface Counts {
 }
 
 /** A marker in the ledger: bytes that an attempt has taken; whether they are kept, its document says. */
-export interface Taking {
-  workspaceId: WorkspaceId
-  documentId: DocumentId
-  attemptId: AttemptId
+export interface Taking extends Omit<Attempt, 'objectKey'> {
   sizeBytes: number
   /** ms since 1970. A marker that is older than this is a leftover. */
   leaseEndsAtMs: number

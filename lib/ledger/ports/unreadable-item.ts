@@ -2,6 +2,3 @@
 export class UnreadableItemError extends Error {
   override readonly name = 'UnreadableItemError'
 }
-
-/** Called for each unreadable item of a listing; without it, the listing throws. */
-export type OnUnreadable = (error: Error) => void

@@ -28,14 +28,11 @@ export const contention: Bench = {
     const simulator = await startWorker<ContentionSimulatorMethods>('workers/contention-simulator.ts', options)
     const found = await simulateAll(simulator, definition, context)
     await simulator.stop()
-    return {
-      rows: [
-        ...COPY_SECONDS.map((copySeconds) => sustainedRow(copySeconds, found.sustained[copySeconds] ?? 0)),
-        burstRow(BURST, found.burst),
-        ...overloadRows(found.overload, found.perSecond),
-      ],
-      figures: { ...found },
-    }
+    return [
+      ...COPY_SECONDS.map((copySeconds) => sustainedRow(copySeconds, found.sustained[copySeconds] ?? 0)),
+      burstRow(BURST, found.burst),
+      ...overloadRows(found.overload, found.perSecond),
+    ]
   },
 }
 

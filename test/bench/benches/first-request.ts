@@ -30,11 +30,8 @@ export const firstRequest: Bench = {
       }
       await simulator.stop()
       const [own, base] = [median(firstMs.product), median(firstMs.default)]
-      return {
-        rows: [
-          atMost('first request, of the default bundle', BAR, own / base, asRatio, ` (${asMs(own)} and ${asMs(base)})`),
-        ],
-        figures: { processes: count, firstMs: { product: own, default: base } },
-      }
+      return [
+        atMost('first request, of the default bundle', BAR, own / base, asRatio, ` (${asMs(own)} and ${asMs(base)})`),
+      ]
     }),
 }

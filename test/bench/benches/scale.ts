@@ -60,13 +60,10 @@ export const scale: Bench = {
     }
     await worker.stop()
     const settings = { ...readConfig(env).audit, memoryMib: AUDIT.memoryMib }
-    return {
-      rows: [
-        lateRow(load, busy.workspaces, late),
-        expiryRow(expiring.population, expiry),
-        estimateRow(rounds, ESTIMATED, settings),
-      ],
-      figures: { late, expiry, rounds },
-    }
+    return [
+      lateRow(load, busy.workspaces, late),
+      expiryRow(expiring.population, expiry),
+      estimateRow(rounds, ESTIMATED, settings),
+    ]
   },
 }

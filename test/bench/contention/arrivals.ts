@@ -12,7 +12,7 @@ export function arrivalsAt(perSecond: number, seconds: number, { seed = 3, from 
 }
 
 /** This many at once: within a tenth of a second. */
-export function allAtOnce(count: number, seed = 1): number[] {
-  const random = createRandom(seed)
+export function allAtOnce(count: number): number[] {
+  const random = createRandom(1)
   return Array.from({ length: count }, () => random() / 10).sort((one, other) => one - other)
 }

@@ -11,39 +11,39 @@ import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import type { Config } from '../../../lib/config.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
-import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { Log } from '../../../lib/logging.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import type { ObjectStore } from '../../../lib/promotion/ports/object-store.ts'
 import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
 import type { InProcessHandler } from './in-process-handler.ts'
 
-export const USUAL_WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b' as WorkspaceId
 /** As long as an id can be, because each letter is written with every promotion. */
-const WORKSPACE = USUAL_WORKSPACE.padEnd(128, '-0') as WorkspaceId
+const WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'.padEnd(128, '-0')
 /** Enough that no key's own limit gets in the way. */
 const KEYS = 50
 export const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const now = () => Date.now()
 
-/** Makes the tables of the template, and API keys of one workspace. @returns their tokens */
-export async function prepareTables(
-  dynamoDb: Pick<LimitedDynamoDb, 'execute'>,
-  { tables }: Pick<ServiceDefinition, 'tables'>,
-  { keysTable }: Config,
-  workspaceId: WorkspaceId = WORKSPACE,
-): Promise<string[]> {
+type Tables = Pick<LimitedDynamoDb, 'execute'>
+
+/** Makes the tables of the template. */
+export async function createTables(dynamoDb: Tables, { tables }: Pick<ServiceDefinition, 'tables'>): Promise<void> {
   for (const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } of tables) {
     const table = { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode }
     await dynamoDb.execute('CreateTable', JSON.parse(JSON.stringify(table)))
   }
+}
+
+/** Makes the tables, and API keys of one workspace. @returns their tokens */
+export async function prepareTables(dynamoDb: Tables, definition: ServiceDefinition, { keysTable }: Config) {
+  await createTables(dynamoDb, definition)
   return Promise.all(
     Array.from({ length: KEYS }, async (_, number) => {
-      const token = newToken(keyIdOf(workspaceId, `${number}`))
+      const token = newToken(keyIdOf(WORKSPACE, `${number}`))
       const Item = marshall({
         token_hash: hashToken(token),
         ...keyOfRecord(keyIdIn(token)),
-        workspace_id: workspaceId,
+        workspace_id: WORKSPACE,
         kind: 'management',
         status: 'enabled',
       })
@@ -91,7 +91,7 @@ export function createProcess(config: Config, client: DynamoDBClient, objects: O
   })
 }
 
-/** What is left in the workspace of promotions that have not ended: items that only the end of their lease will remove. */
+/** Promotions that have not ended leave items that only the end of their lease will remove. */
 export async function countLeftOpen(dynamoDb: Pick<LimitedDynamoDb, 'execute'>, config: Config): Promise<number> {
   const Key = marshall({ workspace_id: WORKSPACE })
   const { Item } = await dynamoDb.execute('GetItem', { TableName: config.workspacesTable, Key, ConsistentRead: true })

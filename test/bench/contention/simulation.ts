@@ -36,8 +36,6 @@ export interface Answered {
 export interface Outcome {
   ledger: LedgerUse
   answers: Answered[]
-  /** How many processes of the function Lambda started. */
-  processes: number
   /** How many items only the end of their lease will remove. */
   leftOpen: number
 }
@@ -122,5 +120,5 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
   }
   // Taken before the look at what is left open.
   const ledger = structuredClone(tally.read())
-  return { answers, processes: fleet.size(), leftOpen: await countLeftOpen(dynamoDb, config), ledger }
+  return { answers, leftOpen: await countLeftOpen(dynamoDb, config), ledger }
 }

@@ -1,6 +1,6 @@
 import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
 
-/** What the calls on the workspace's item came to, without reads. */
+/** The calls on the workspace's item, without reads. */
 export interface LedgerUse {
   throttled: number
   /** Units of a write that was done. */

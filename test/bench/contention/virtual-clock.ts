@@ -10,7 +10,7 @@ export interface VirtualClock {
 
 interface Timer {
   dueMs: number
-  /** Of several that are due at once, the first comes first. */
+  /** The lowest of several that are due at once comes first. */
   order: number
   fire(): void
   /** Has fired, or was cleared. */

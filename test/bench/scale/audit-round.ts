@@ -1,9 +1,8 @@
 import { type AuditTask, performAuditTask, type RoundReport } from '../../../lib/audit/audit-round.ts'
 import { createReadPace, paceReads } from '../../../lib/aws/dynamodb/read-pace.ts'
 import { playRound, readAuditDefinition } from '../../support/state-machine/play-round.ts'
-import type { Spent } from './meter.ts'
 import { letPassUntil } from './runs.ts'
-import { clock, dependenciesOf, type World } from './world.ts'
+import { clock, dependenciesOf, type Spent, type World } from './world.ts'
 
 export interface RoundOptions {
   memoryMib: number
@@ -12,17 +11,15 @@ export interface RoundOptions {
 }
 
 export interface Round extends Spent {
-  seconds: number
   workspaces: number
   documents: number
-  shardsIncomplete: number
 }
 
 const { signal } = new AbortController()
 
 /** A whole round: the deployed definition, the function's own tasks, on the virtual clock. */
 export async function auditRound(world: World, { memoryMib, sliceMs }: RoundOptions): Promise<Round> {
-  const { config, population, meter } = world
+  const { config, population, spent } = world
   const { shards, readsPerSecond, roundHours } = config.audit
 
   const invoke = async (task: AuditTask): Promise<unknown> => {
@@ -47,17 +44,17 @@ export async function auditRound(world: World, { memoryMib, sliceMs }: RoundOpti
         signal,
       )
     } finally {
-      meter.add({ invocations: 1, gibSeconds: ((clock.now() - startedMs) / 1000) * (memoryMib / 1024) })
+      spent.gibSeconds += ((clock.now() - startedMs) / 1000) * (memoryMib / 1024)
     }
   }
   const round = playRound({ definition: readAuditDefinition(), roundId: 'round-1', invoke, signal })
-  const ms = await letPassUntil(round)
-  const { workspaces, documents, shardsIncomplete } = (await round) as RoundReport
+  await letPassUntil(round)
+  const { workspaces, documents } = (await round) as RoundReport
   const all = population.workspaces * population.documentsEach
   if (workspaces !== population.workspaces || documents !== all) {
     throw new Error(`audited ${workspaces} workspaces and ${documents} documents, not all`)
   }
-  return { ...meter.spent, seconds: ms / 1000, workspaces, documents, shardsIncomplete }
+  return { ...spent, workspaces, documents }
 }
 
 function onFinding(finding: object): never {

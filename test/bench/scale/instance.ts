@@ -3,7 +3,6 @@ import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.t
 import { fromWire, toWire } from '../../support/aws/in-process.ts'
 import type { Store } from '../../support/aws/store.ts'
 import { waitUnlessAborted } from '../contention/in-process-handler.ts'
-import type { Meter } from './meter.ts'
 
 export interface Stores {
   dynamoDb: Store
@@ -12,7 +11,6 @@ export interface Stores {
 
 export interface InstanceOptions {
   stores: Stores
-  meter: Meter
   /** The function's memory. */
   memoryMib: number
   /** ms of one call, to and fro. */
@@ -39,7 +37,7 @@ const common = {
 }
 
 /** A process that lives on the virtual clock. */
-export function createInstance({ stores, meter, memoryMib, latencyMs }: InstanceOptions) {
+export function createInstance({ stores, memoryMib, latencyMs }: InstanceOptions) {
   const processors = Math.min(1, memoryMib / MEMORY_MIB_OF_ONE_PROCESSOR)
   let busyUntilMs = performance.now()
 
@@ -50,7 +48,6 @@ export function createInstance({ stores, meter, memoryMib, latencyMs }: Instance
   }
   const requestHandlerOf = (service: keyof Stores) => ({
     async handle(request: HttpRequest, { abortSignal }: HttpHandlerOptions = {}) {
-      if (service === 's3') meter.add(request.method === 'GET' ? { s3Lists: 1 } : { s3Reads: 1 })
       const wayMs = latencyMs(service) / 2
       await compute(CPU_MS.call, abortSignal)
       await waitUnlessAborted(wayMs, abortSignal)

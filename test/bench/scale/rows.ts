@@ -5,7 +5,7 @@ import type { Expiry } from './expire-all.ts'
 import type { Population } from './population.ts'
 import type { Lateness, Load } from './sustained.ts'
 
-/** What was run: many workspaces with few documents, and few with many. */
+/** Many workspaces with few documents, and few with many. */
 export interface Rounds {
   small: Round
   large: Round
@@ -20,7 +20,7 @@ interface Settings {
 const LATE_SECONDS = 120
 const EXPIRY_MINUTES = 15
 const ROUND_BARS = { hours: 24, dollars: 60 }
-/** Of us-east-1 in November 2026, as in docs/performance.md. */
+/** us-east-1 in November 2026, as in docs/performance.md. */
 const DOLLARS = { readUnit: 0.125e-6, listing: 5e-6, gibSecond: 13.3334e-6 }
 const asCount = (count: number) => Math.round(count).toLocaleString('en-US')
 const asDollars = (dollars: number) => `$${dollars.toPrecision(2)}`

@@ -8,12 +8,11 @@ import { createMemoryS3 } from '../../support/aws/memory-s3.ts'
 import type { IndexDefinition } from '../../support/dynamodb/capacity.ts'
 import { createIndexKey, createKey, type Table } from '../../support/dynamodb/dynalite.ts'
 import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
-import { SILENT } from '../contention/service.ts'
+import { createTables, SILENT } from '../contention/service.ts'
 import { installVirtualClock, type VirtualClock } from '../contention/virtual-clock.ts'
 import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import { createInstance, type Instance } from './instance.ts'
-import { createMeter, type Meter } from './meter.ts'
 import {
   documentItem,
   expiresAtOf,
@@ -33,10 +32,17 @@ const SEED = 11
 /** For the whole process: there is no way back to the real one. */
 export const clock: VirtualClock = installVirtualClock()
 
+export interface Spent {
+  /** DynamoDB counts them, by the size of what is read. */
+  readUnits: number
+  /** Time of the functions, times the memory they have. */
+  gibSeconds: number
+}
+
 export interface World {
   config: Config
   population: Population
-  meter: Meter
+  spent: Spent
   /** Each is called for every call of DynamoDB. */
   watchers: ((call: Consumption) => void)[]
   /** A call of DynamoDB outside the simulation: it costs nothing, takes no time and has no limits. */
@@ -50,34 +56,29 @@ export async function createWorld(population: Population, definition: ServiceDef
   const config = readConfig(process.env)
   // The product draws the lengths of its pauses from it.
   Math.random = createRandom(SEED)
-  const meter = createMeter()
+  const spent: Spent = { readUnits: 0, gibSeconds: 0 }
   let isCounted = false
   const count = (call: Consumption) => {
     if (!isCounted) return
-    const isRead = /^(GetItem|Query|Scan)$/.test(call.operation)
-    if (call.outcome !== 'throttled') meter.add(isRead ? { readUnits: call.units } : { writeUnits: call.units })
+    if (call.outcome !== 'throttled' && /^(GetItem|Query|Scan)$/.test(call.operation)) spent.readUnits += call.units
     for (const watch of world.watchers) watch(call)
   }
   const dynamoDb = createMemoryDynamoDb({ now: clock.now, staleMs: STALE_MS, onCall: count })
-  for (const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } of definition.tables) {
-    const table = { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode }
-    await dynamoDb.execute('CreateTable', JSON.parse(JSON.stringify(table)))
-  }
+  await createTables(dynamoDb, definition)
   const s3 = createMemoryS3()
   fill({ dynamoDb, s3 }, population, config)
   const stores = { dynamoDb: dynamoDb.store, s3: s3.store }
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
   // The SDK reads files when a client is first used, and the virtual clock waits for no file.
-  const first = createInstance({ stores, meter, memoryMib: 1769, latencyMs: () => 0 })
+  const first = createInstance({ stores, memoryMib: 1769, latencyMs: () => 0 })
   const { ledger, objects } = dependenciesOf(first, config)
   const { signal } = new AbortController()
   await Promise.all([ledger.read(workspaceIdOf(0), signal), objects.hasObject('none', signal)].map(settled))
-  Object.assign(meter.spent, createMeter().spent)
   isCounted = true
   const world: World = {
     config,
     population,
-    meter,
+    spent,
     watchers: [],
     async execute(operation, input) {
       isCounted = false
@@ -85,7 +86,7 @@ export async function createWorld(population: Population, definition: ServiceDef
       isCounted = true
       return answer
     },
-    start: (memoryMib) => createInstance({ stores, meter, memoryMib, latencyMs: (service) => delay(service, 0) }),
+    start: (memoryMib) => createInstance({ stores, memoryMib, latencyMs: (service) => delay(service, 0) }),
   }
   return world
 }
@@ -141,7 +142,7 @@ async function settled(promise: Promise<unknown>): Promise<void> {
   }
 }
 
-/** What the resolver and the audit of a process work with: the product's own adapters. */
+/** The product's own adapters, for the resolver and the audit of a process. */
 export function dependenciesOf({ dynamoDb, s3 }: Instance, config: Config) {
   // Date.now must not be passed itself, as the virtual clock replaces it.
   return { ...createWorkspaceStores({ config, dynamoDb, s3, now: () => Date.now() }), log: SILENT }

@@ -42,7 +42,7 @@ export function nameDynamoDbCall(body: string): string {
   return UpdateExpression.includes('remaining_bytes - ') ? 'ledger.take' : 'ledger.unmark'
 }
 
-/** What DynamoDB would say if every condition held: nothing is stored. */
+/** DynamoDB would answer so if every condition held: nothing is stored. */
 export function answerDynamoDb(name: string, body: string): SimulatedAnswer {
   const request = JSON.parse(body) as DynamoDbRequest
   return {

@@ -8,7 +8,7 @@ export interface Latency {
   p99: number
 }
 
-/** What the simulator takes AWS to be. Every number is an assumption; docs/performance.md says where it comes from. */
+/** A model of AWS. Every number is an assumption; docs/performance.md says where it comes from. */
 export interface Model {
   /**
    * The time until the first byte of the answer, by name of the call (test/support/protocol/fault-proxy.ts); `default`

@@ -27,7 +27,7 @@ export function bytesMoved(name: string, headers: IncomingHttpHeaders): number {
   return Number(last) - Number(first) + 1
 }
 
-/** What S3 would answer if all went well. */
+/** S3 would answer so if all went well. */
 export function answerS3(name: string, path: string): SimulatedAnswer {
   switch (name) {
     case 'HeadObject':

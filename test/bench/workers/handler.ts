@@ -2,7 +2,7 @@
 import { serve } from '../worker.ts'
 
 export interface Run {
-  /** What API Gateway would hand over. */
+  /** API Gateway would hand it over. */
   event: unknown
   count: number
 }

@@ -1,4 +1,4 @@
-/** Of this schedule. */
+/** A schedule counts its own. */
 export const ids = { made: 0 }
 
 /** In the place of uuid's (plant.ts): a schedule that begins as another has makes the same ids, and so the same calls. */

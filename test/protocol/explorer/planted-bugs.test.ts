@@ -10,11 +10,11 @@ replaceWaits()
 
 const { explore } = await soundExplorer()
 
-/** What a bug takes to be found at most; most take hundreds. */
+/** No bug takes more states to be found; most take hundreds. */
 const MAX_STATES = 20_000
 /** One of so many is planted: they are ordered by what they are about, so that some of each kind are among them. */
 const EACH = { shallow: 12, deep: 10, whole: 1 }[depth()]
-/** Of the code as it is, within the same bounds: or as many as the bug takes, if they are more. */
+/** The code as it is has at least so many states within the same bounds, or as many as the bug takes, if they are more. */
 const LEAST_SOUND_STATES = { shallow: 500, deep: 1000, whole: 2000 }[depth()]
 
 function scenarioOf(bug: PlantedBug): Scenario {

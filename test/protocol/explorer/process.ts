@@ -12,7 +12,6 @@ interface Effect {
   told: string
 }
 
-/** What may become of a call. */
 export const FATES = {
   ok: { now: true, answer: 'result', told: 'is answered' },
   fail_before: { answer: 'lost', told: 'is lost' },
@@ -40,7 +39,7 @@ export interface Call extends Sent {
   result?: unknown
 }
 
-/** What a promotion looks up before it begins: it may be old by then, so it is no step of its own. */
+/** A promotion looks these up before it begins: the answer may be old by then, so it is no step of its own. */
 const isLookup = ({ name, input }: Sent) =>
   name === 'ledger.read' || (name === 'HeadObject' && input.Bucket === 'sandbox')
 
@@ -88,12 +87,12 @@ export class Process {
     return !this.isKilled && this.outcome === undefined
   }
 
-  /** What a function does for a caller: its process ends with the function's time. */
+  /** A function that works for a caller: its process ends with the function's time. */
   get isForCaller(): boolean {
     return /promote|delete/.test(this.request.do)
   }
 
-  /** What takes effect later is the world's. */
+  /** The world brings calls that take effect later. */
   async decide(call: Call, fate: Fate): Promise<void> {
     const { now, answer, isSentAgain }: Effect = FATES[fate]
     this.waiting.splice(this.waiting.indexOf(call), 1)

@@ -11,7 +11,7 @@ type Counted = Exclude<DocumentItem, { state: 'pending' }>
 const isCountedItem = (item: DocumentItem | Stray): item is Counted =>
   item.state !== 'pending' && item.state !== 'stray'
 
-/** What docs/reliability.md promises. */
+/** The promises of docs/reliability.md. */
 export class Promises {
   readonly #stores: Stores
   readonly #answered = new Set<Process>()
@@ -70,7 +70,7 @@ export class Promises {
     }
   }
 
-  /** What is true at every moment, whatever has happened. @throws Error */
+  /** All this is true at every moment, whatever has happened. @throws Error */
   check(processes: Iterable<Process>): void {
     const items = this.#stores.items()
     this.#checkBytes(items)

@@ -9,7 +9,6 @@ import { promoteContainerFile } from '../../../lib/promotion/promote-container-f
 import { createTelemetry } from '../../../lib/telemetry.ts'
 import { type Stores, WORKSPACE } from './stores.ts'
 
-/** What a process does. */
 export type Request =
   | { do: 'promote'; file: number; key?: number; expiresInSeconds?: number }
   /** @param of as it was found when the process began; left out: the newest document */
@@ -21,7 +20,7 @@ export type Request =
   | { do: 'audit' }
 
 export interface Audited {
-  /** What the ledger counted when it was read, and what the audit makes of it. */
+  /** By the ledger, when it was read; the audit makes the other of it. */
   counted: Counts
   expected: Counts
 }

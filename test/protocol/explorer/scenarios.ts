@@ -3,7 +3,6 @@ import type { Request } from './requests.ts'
 import { LEASE_MS } from './stores.ts'
 import type { Circumstances, World } from './world.ts'
 
-/** What a schedule may contain. */
 export interface Bounds {
   /** Times that a process is left for another one although it could go on. */
   switches: number
@@ -15,11 +14,11 @@ export interface Bounds {
 
 export interface Scenario extends Circumstances {
   name: string
-  /** What stands when it begins: a document, made with a key; one that has expired; one that the resolver has deleted then; one that was deleted a day ago. */
+  /** A document that is there at the beginning: made with a key; expired; deleted by the resolver since; deleted a day ago. */
   before?: 'keyed' | 'expired' | 'buried' | 'forgotten'
   /** The marker of a release of the first document is in the ledger still, or again. */
   hasLateMark?: true
-  /** Of one that is to have expired: how long before that. */
+  /** How long before its expiry a document is, if it is to have one. */
   leftMs?: number
   /** The call that the first role has come to. */
   begun?: string

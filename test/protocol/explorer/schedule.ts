@@ -128,7 +128,7 @@ export class Schedule {
     await this.world.apply(move)
   }
 
-  /** What is to come depends on this alone, and on what is left of the bounds. */
+  /** The future depends on this alone, and on what is left of the bounds. */
   key(): string {
     const { stores, processes, late } = this.world
     const sent = late.map(({ name, input }) => JSON.stringify([name, input]))

@@ -1,14 +1,10 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
-import { createDocumentMaintenance } from '../../../lib/aws/dynamodb/document-maintenance.ts'
-import { createDocuments } from '../../../lib/aws/dynamodb/documents.ts'
-import { createDueWork } from '../../../lib/aws/dynamodb/due-work.ts'
-import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
-import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
+import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
+import { readConfig } from '../../../lib/config.ts'
 import { type DocumentId, type WorkspaceId, withoutPrefix } from '../../../lib/ids.ts'
 import type { DocumentItem, DueEntry, Stray } from '../../../lib/ledger/ports/documents.ts'
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import type { Log } from '../../../lib/logging.ts'
-import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import { callNames } from '../../support/aws/name-calls.ts'
 import { DynamoDbFailure } from '../../support/dynamodb/failures.ts'
@@ -16,7 +12,10 @@ import { type Contents, DOCUMENTS_TABLE, Tables, WORKSPACES_TABLE } from './tabl
 
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId
-const [SANDBOX, DOCUMENTS] = ['sandbox', 'documents']
+const CONFIG = readConfig({
+  ...{ WORKSPACES_TABLE, DOCUMENTS_TABLE, KEYS_TABLE: 'keys', RATE_LIMITS_TABLE: 'rate-limits' },
+  ...{ SANDBOX_BUCKET: 'sandbox', DOCUMENTS_BUCKET: 'documents' },
+})
 const READ = /^(GetItem|Query|Scan)$/
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 
@@ -30,7 +29,7 @@ export interface Sent {
 /** Where the clients of the SDK stand: handles each command, when it is its turn. */
 export type Transport = (sent: Sent, command: object, apply: () => Promise<unknown>) => Promise<unknown>
 
-/** What all processes share: the stores, in memory, and one clock. */
+/** The stores, in memory, and one clock: all processes share them. */
 export class Stores {
   nowMs = 1_800_000_000_000
   /** By key: the size of a document's object. */
@@ -50,7 +49,7 @@ export class Stores {
     return new Stores(tables, await tables.create())
   }
 
-  /** What happens in the copy does not happen here. */
+  /** The copy has a life of its own. */
   copy(): Stores {
     const stores = new Stores(this.#tables, this.#contents)
     stores.nowMs = this.nowMs
@@ -110,27 +109,12 @@ export class Stores {
       }) as never
     const dynamoDb = client((operation, input) => this.#execute(operation, input))
     const s3 = client(async (operation, input) => this.#s3(operation, input as never))
-    const documents = { client: dynamoDb, tableName: DOCUMENTS_TABLE, leaseMs: LEASE_MS, now }
+    const config = { ...CONFIG, leaseMs: LEASE_MS, defaultQuotaBytes: quotaBytes }
     return {
-      documents: { ...createDocuments(documents), ...createDocumentMaintenance(documents) },
-      dueWork: createDueWork(documents),
-      ledger: createLedger({ client: dynamoDb, tableName: WORKSPACES_TABLE, defaultQuotaBytes: quotaBytes, now }),
-      objects: createObjectStore({
-        client: s3,
-        sandboxBucket: SANDBOX,
-        documentsBucket: DOCUMENTS,
-        multipartThresholdBytes: 1e9,
-        multipartPartBytes: 1e9,
-      } as never),
-      objectKeys: createObjectKeys({
-        sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
-        document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
-      }),
+      ...createWorkspaceStores({ config, dynamoDb, s3, now }),
       admission: createAdmission({ now, random: () => 1 }),
-      leaseMs: LEASE_MS,
       maxFileBytes: 1e9,
       defaultQuotaBytes: quotaBytes,
-      now,
       log: SILENT,
     }
   }

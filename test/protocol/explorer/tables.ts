@@ -31,7 +31,7 @@ const TABLES = [
 ]
 const UNLIMITED = { writeUnitsPerSecond: 1e9, readUnitsPerSecond: 1e9, burstSeconds: 1 }
 
-/** What the tables hold, and what became of the calls that were made then. */
+/** The contents of the tables, and how the calls ended that were made then. */
 export class Contents {
   readonly spaces: Spaces
   readonly text: string
@@ -44,7 +44,7 @@ export class Contents {
     this.text = JSON.stringify([this.#storedLedger, this.stored])
   }
 
-  /** Of Documents, in the order of their keys. */
+  /** The items of Documents, in the order of their keys. */
   get stored(): Item[] {
     return this.spaces.of(DOCUMENTS_TABLE).list({}, 0)
   }

@@ -7,7 +7,6 @@ import { expectEqual, Promises } from './promises.ts'
 import { etagOf, handle, type Request, sizeOf } from './requests.ts'
 import { LEASE_MS, Stores, WORKSPACE } from './stores.ts'
 
-/** What may happen next. */
 export type Move =
   | { do: 'begin'; process: number; request: Request }
   | { do: 'call'; process: number; call: number; fate: Fate }
@@ -33,7 +32,7 @@ export class World {
   readonly stores: Stores
   readonly #circumstances: Circumstances
   readonly processes = new Map<number, Process>()
-  /** What was sent, and has not arrived. */
+  /** Calls that were sent, and have not arrived. */
   readonly late: (Call & { sentAtMs: number; dueAtMs: number })[] = []
   /** All that has happened, one line for each move. */
   readonly story: string[] = []
@@ -53,7 +52,7 @@ export class World {
     return new World(stores, circumstances)
   }
 
-  /** What happens in the copy does not happen here: no process is at work in it. */
+  /** The copy has a life of its own: no process is at work in it. */
   copy(): World {
     return new World(this.stores.copy(), this.#circumstances, this.promises)
   }
@@ -97,7 +96,7 @@ export class World {
     void process.start(handle(process.request, deps))
   }
 
-  /** What depends on the moment at which it begins. */
+  /** The rest of a request depends on the moment at which it begins. */
   #completed(request: Request): Request {
     if (request.do === 'resolve') return { ...request, entries: this.due(request.aheadMs) }
     if ((request.do !== 'delete' && request.do !== 'change_expiry') || request.of) return request
@@ -111,7 +110,7 @@ export class World {
     return entries.toSorted((one, other) => one.dueAtMs - other.dueAtMs)
   }
 
-  /** What a process sends to DynamoDB arrives within its lease, what it sends to S3 within a quarter of an hour, or never. */
+  /** A call to DynamoDB arrives within its process's lease, one to S3 within a quarter of an hour, or never. */
   async #pass(ms: number): Promise<void> {
     const { stores } = this
     const areRight = !this.#circumstances.areLeasesWrong
@@ -148,7 +147,7 @@ export class World {
   }
 
   isPossible(call: Call, fate: Fate): boolean {
-    // What opens is sent once.
+    // A call that opens is sent once.
     return !(fate === 'repeated' || fate === 'again') || !OPENS.test(call.name)
   }
 

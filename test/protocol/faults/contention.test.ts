@@ -6,7 +6,7 @@ import { DYNAMODB_LIMITS } from '../../support/dynamodb/throughput.ts'
 
 /** A fraction of DynamoDB's limits, so that few requests do for many; `npm run bench -- contention` uses the whole. */
 const LIMITS = { ...DYNAMODB_LIMITS, writeUnitsPerSecond: 50 }
-/** What these limits sustain: a promotion takes two writes of the ledger. */
+/** These limits sustain so many promotions: each takes two writes of the ledger. */
 const PER_SECOND = 22
 
 /** The real function in many processes, on a clock of its own: however slow this machine is, the outcome is the same. */

@@ -22,7 +22,7 @@ const shortTimes = (times: number): RunLimits => ({ leftMs: 2000 * times, undoMs
 
 const MOST_TIMES = 8
 
-/** What stands before a run; every run of the scenario begins with it. */
+/** Every run of the scenario begins with this. */
 interface Prepared {
   workspace: TestWorkspace
   stored: StoresSnapshot

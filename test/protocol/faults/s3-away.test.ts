@@ -78,7 +78,7 @@ describe(`${DELETIONS} deletions of a workspace while S3 is away`, () => {
     expect(answers).toEqual(deleted.map(() => ({ reason: 'service_unavailable', isSoon: true })))
     expect(new Set(calls.filter(({ name }) => isOfS3(name)).map(({ path }) => path)).size).toBe(DELETIONS)
     expect(left).toMatchObject({ documents: 1, objects: ids.length })
-    // Of those that were killed, each may have given its bytes back or not.
+    // Each of the killed processes may have given its bytes back or not.
     expect(left.usedBytes).toBeLessThanOrEqual((KILLED + 1) * BYTES.length)
     expect(left.unfinished).toBeLessThanOrEqual(DELETIONS + 2 * KILLED)
 

@@ -32,7 +32,7 @@ const named = fc.record({
   hasKey: fc.boolean(),
 })
 type Named = typeof named extends fc.Arbitrary<infer Value> ? Value : never
-/** What the writer does, each after so many calls and pauses of the promotions. */
+/** The writer waits for so many calls and pauses of the promotions before each. */
 const writes = fc.array(fc.record({ after: fc.nat({ max: 6 }), version: fc.option(version) }), { maxLength: 6 })
 
 const headersOf = ({ version: { bytes, etag, sha256 }, ...by }: Named) => ({

@@ -49,7 +49,7 @@ const key = fc.option(fc.nat({ max: 1 }), { nil: undefined })
 const expiresInSeconds = fc.constantFrom(undefined, undefined, 30, 3600)
 const promotions = beginning(fc.record({ do: is('promote'), file, key, expiresInSeconds }) as fc.Arbitrary<Request>)
 
-/** Of any document, or of what is remembered of it. */
+/** The index is any document's, or a tombstone's. */
 const deletions = index.map(
   (index): Choose =>
     (world) => {
@@ -107,7 +107,7 @@ const changeOfExpiry: Choose = (world, { areLeasesWrong }) => {
   return undefined
 }
 
-/** What has been seen at the end of some process. */
+/** How often each end of a process was seen. */
 const seen = new Map<string, number>()
 
 /** Makes this many documents; then what is chosen. @throws Error with all that happened */

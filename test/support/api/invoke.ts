@@ -22,7 +22,7 @@ export async function invoke(
   return response
 }
 
-/** What a caller sees of a function's result. */
+/** A caller sees this of a function's result. */
 function toResponse({ statusCode, headers = {}, body }: APIGatewayProxyResult): AnyResponse {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
   return { status: statusCode, headers: Object.fromEntries(entries), body: JSON.parse(body) }

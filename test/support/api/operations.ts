@@ -12,9 +12,9 @@ import type { DocumentedOperation } from './openapi.ts'
 interface Tested {
   /** The status when nothing stands in the way. */
   success: number
-  /** What its log line has besides name, time and outcome: path parameters by their names, and what is given here. */
+  /** Its log line has these besides name, time and outcome: path parameters by their names, and what is given here. */
   facts: readonly ['document_id' | 'container_id' | 'workspace_id', object?] | readonly []
-  /** What succeeds; omitted: it needs none. */
+  /** A body that succeeds; omitted: it needs none. */
   body?: object
   /** The calls to the stores, except for key and rate limit. */
   calls: readonly string[]

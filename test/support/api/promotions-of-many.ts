@@ -17,7 +17,7 @@ export const listOf = ({ body }: AnyResponse) => body as { data: Item[]; has_mor
 export const outcomesOf = (response: AnyResponse) =>
   listOf(response).data.map(({ path, outcome, error }) => [path, error?.metadata.reason ?? outcome] as const)
 export const all = (outcome: string, paths: readonly string[]) => paths.map((path) => [path, outcome])
-/** What a list says that ends behind the last of these. */
+/** A list that ends behind the last of these says so. */
 export const cutBehind = (paths: readonly string[]) => ({ has_more: true, next: formatFileId(String(paths.at(-1))) })
 
 export const manyPaths = (count: number, from = 0) =>
@@ -25,7 +25,7 @@ export const manyPaths = (count: number, from = 0) =>
 
 /** In the test file that calls this, nothing waits. @returns makes an API with container files, beside those of all tests */
 export function usePromotionsOfMany() {
-  // Whoever waits gives the answers of the S3 in memory, which are streams, a turn.
+  // Each wait gives the answers of the S3 in memory, which are streams, a turn.
   replaceWaits((_ms, value) => setImmediate(value))
   return (paths: readonly string[] = [], change: Parameters<typeof createTestApi>[0] = {}) => {
     const api = createTestApi({ rateLimiter: { ...UNLIMITED }, ...change })

@@ -1,10 +1,9 @@
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
-import { readConfig } from '../../../lib/config.ts'
 import { entryOf } from '../../../lib/http/operations.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
 import { storedObject } from '../aws/memory-s3.ts'
-import { KEYS_TABLE } from '../dynamodb/memory-tables.ts'
+import { CONFIG, KEYS_TABLE } from '../dynamodb/memory-tables.ts'
 import { createPorts } from '../ports.ts'
 import { createApiKeys, createLimiter } from '../stores/keys-and-limits.ts'
 import { invoke } from './invoke.ts'
@@ -15,14 +14,6 @@ import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-
 export const CONTAINER = 'sess_1'
 export const PATH = 'output/report.csv'
 export const CSV = Buffer.from('a,b\n1,2\n')
-
-const CONFIG = readConfig(
-  Object.fromEntries(
-    'KEYS_TABLE WORKSPACES_TABLE DOCUMENTS_TABLE RATE_LIMITS_TABLE SANDBOX_BUCKET DOCUMENTS_BUCKET'
-      .split(' ')
-      .map((name) => [name, name.toLowerCase()]),
-  ),
-)
 
 /** The whole HTTP surface, use cases and adapters, on stores in memory, with one container file and one key to begin with. */
 export function createTestApi(change: Partial<HandlerDependencies> = {}) {

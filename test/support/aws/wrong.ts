@@ -1,6 +1,6 @@
 import type { Store, WireAnswer, WireRequest } from './store.ts'
 
-/** What a server that is wrong makes of a request to the right one. */
+/** A server that answers a request wrongly may ask the right one first. */
 export type Wrong = (request: WireRequest, ask: Store) => Promise<WireAnswer>
 
 export const RIGHT: Wrong = (request, ask) => ask(request)

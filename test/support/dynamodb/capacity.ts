@@ -11,7 +11,7 @@ export interface IndexDefinition {
 
 const WRITE_UNIT_BYTES = 1024
 const READ_UNIT_BYTES = 4096
-/** What a list or a map takes, whatever is in it. */
+/** A list or a map takes so much, whatever is in it. */
 const CONTAINER_BYTES = 3
 const ELEMENT_BYTES = 1
 
@@ -53,7 +53,7 @@ function numberBytes(number: string): number {
   return Math.ceil(digits.length / 2) + 1 + (number.startsWith('-') ? 1 : 0)
 }
 
-/** What a write costs, even one whose condition failed: one unit for each started KB of the larger item. */
+/** A write costs one unit for each started KB of the larger item, even if its condition failed. */
 export function writeUnits(before: Item | undefined, after: Item | undefined): number {
   return unitsOf(Math.max(itemSizeBytes(before), itemSizeBytes(after)), WRITE_UNIT_BYTES)
 }
@@ -68,7 +68,7 @@ function unitsOf(sizeBytes: number, unitBytes: number): number {
 }
 
 /**
- * What a write of an item costs in one of its table's indexes: nothing as long as neither an index key nor a projected
+ * A write of an item costs this in one of its table's indexes: nothing as long as neither an index key nor a projected
  * attribute changes, two writes when the key does. Source: same guide, "Write considerations" of global secondary indexes.
  */
 export function indexWriteUnits(

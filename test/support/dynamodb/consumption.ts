@@ -1,6 +1,6 @@
 import type { Content } from './dynalite.ts'
 
-/** What a call cost. For a throttled one, what it lacked: it costs nothing. */
+/** The cost of a call. For a throttled one, what it lacked: it costs nothing. */
 export interface Consumption {
   operation: string
   table: string

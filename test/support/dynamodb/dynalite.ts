@@ -4,7 +4,7 @@ import '../../../infra/local/stores/dynamodb.ts'
 import type { IndexDefinition, Item } from './capacity.ts'
 import { DynamoDbFailure } from './failures.ts'
 
-/** What is known of a table: the description that DynamoDB returns. */
+/** The description of a table that DynamoDB returns. */
 export interface Table {
   TableName: string
   TableArn?: string
@@ -37,7 +37,7 @@ export interface ItemDb {
   createValueStream(range: KeyRange): NodeJS.ReadableStream
 }
 
-/** What dynalite's operations ask of the place where everything is kept. */
+/** dynalite's operations ask this of the place where everything is kept. */
 export interface Store {
   options: { maxItemSize: number }
   getTable(name: string, ...rest: [Callback<Table>] | [boolean, Callback<Table>]): void

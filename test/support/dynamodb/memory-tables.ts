@@ -7,6 +7,7 @@ import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.t
 import type { Attributes } from '../../../lib/aws/dynamodb/codec.ts'
 import { decodeItem } from '../../../lib/aws/dynamodb/document-codec.ts'
 import { decodeLedger } from '../../../lib/aws/dynamodb/workspace-codec.ts'
+import { readConfig } from '../../../lib/config.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import type { Content } from './dynalite.ts'
@@ -24,6 +25,9 @@ const NAMES: Record<string, string> = {
   KeysTable: KEYS_TABLE,
   RateLimitsTable: RATE_LIMITS_TABLE,
 }
+const TABLES = { WORKSPACES_TABLE, DOCUMENTS_TABLE, KEYS_TABLE, RATE_LIMITS_TABLE }
+/** All else as if nobody had set it. */
+export const CONFIG = readConfig({ ...TABLES, SANDBOX_BUCKET: 'sandboxes', DOCUMENTS_BUCKET: 'documents' })
 
 let definitions: Content[] | undefined
 /** As the template has them. */
@@ -104,7 +108,7 @@ export function createMemoryTables({ now, staleMs = 0 }: { now(): number; staleM
   }
 }
 
-/** What adapters need of a client. */
+/** The adapters need no more of a client. */
 export function clientOf(send: (operation: string, input: Content, command: Command) => Promise<unknown>) {
   return {
     send: (command: Command) => send(operationOf(command), command.input, command),

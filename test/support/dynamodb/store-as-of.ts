@@ -15,9 +15,9 @@ export interface Spaces {
 /** A store as it was at some time, for one operation, and what that operation does to it. */
 interface StoreAsOf {
   store: Store
-  /** What a list was given, in order; it may have gone through less. */
+  /** A list was given these, in order; it may have gone through less. */
   delivered: Item[]
-  /** What a write would change; the caller applies it. */
+  /** The changes of a write; the caller applies them. */
   staged: { space: ItemSpace; key: string; item: Item | undefined }[]
 }
 

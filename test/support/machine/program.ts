@@ -12,7 +12,7 @@ export async function standIn(directory: string, scripts: Record<string, string>
   return { ...process.env, PATH: `${directory}${delimiter}${process.env.PATH}` }
 }
 
-/** What a process has printed so far, on both outputs. @param onText is called with all of it when there is more */
+/** All that a process has printed so far, on both outputs. @param onText is called with all of it when there is more */
 export function printedBy(
   { stdout, stderr }: ChildProcess,
   onText: (text: string) => unknown = () => {},

@@ -10,7 +10,7 @@ export async function request(baseUrl: string, path: string, init: RequestInit):
   return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.json() }
 }
 
-/** What fetch would not let a test say: Host, Expect, Sec-Fetch-…, any target. Of this machine, unless it says otherwise. */
+/** Sends what fetch lets no test say: Host, Expect, Sec-Fetch-…, any target. To this machine, unless it says otherwise. */
 export async function ask(options: RequestOptions, body?: string | Buffer) {
   const asked = httpRequest({ host: LOOPBACK, ...options })
   const [answer] = (await once(asked.end(body), 'response')) as [IncomingMessage]

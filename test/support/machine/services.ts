@@ -75,7 +75,7 @@ function useStarted<Started extends TestService>(start: () => Promise<Started>):
   return () => started
 }
 
-/** What npm start keeps, with data of its own: the stores and their demonstration. Nothing answers at its base URL. */
+/** The stores that npm start keeps and their demonstration, with data of its own. Nothing answers at its base URL. */
 export async function startStores(environment: Record<string, string> = {}): Promise<TestService> {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-stores-'))
   const stores = await startLocalStores({ definition: inject('definition'), directory, environment })

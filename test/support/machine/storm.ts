@@ -61,19 +61,19 @@ export async function list(baseUrl: string, token: string): Promise<string[] | u
 /** Everything that the administration has of a local service. */
 export const storesOf = async (directory: string) => connect(await useLocalService(directory))
 
-/** What the resolver does at a later time. */
+/** The resolver's run at a later time. */
 export async function resolveLater(stores: Stores, afterMs: number, kind: DueKind = 'work'): Promise<ResolverReport> {
   const deps = { ...stores, now: () => Date.now() + afterMs, log: SILENT }
   return resolveDueItems(kind, { timeoutEachMs: 60_000 }, deps, signal)
 }
 
-/** What the resolver does with expired documents at a later time. */
+/** The same, of expired documents. */
 export const expireLater = (stores: Stores, afterMs: number) => resolveLater(stores, afterMs, 'expiry')
 
-/** What an audit finds wrong once S3 can no longer write anything either. */
+/** The audit's findings once S3 can no longer write anything either. */
 export async function auditAtLast(stores: Stores, workspaceId: WorkspaceId) {
   await resolveLater(stores, HOUR_MS)
-  // What was on its way when those were undone has arrived, too.
+  // By then, all that was on its way when those were undone has arrived.
   await resolveLater(stores, 2 * HOUR_MS)
   const deps = { ...stores, now: () => Date.now() + 2 * HOUR_MS, log: SILENT }
   const findings: Finding[] = []

@@ -8,7 +8,6 @@ import { close, listen } from '../../../infra/local/loopback.ts'
 import { useDirectory } from '../use-directory.ts'
 import { printedBy } from './program.ts'
 
-/** What npm start runs. */
 const START = join(import.meta.dirname, '../../../infra/local/start.mjs')
 
 /** npm start, on a directory of the file's own. Whatever a test has started and not stopped is killed after it. */

@@ -46,7 +46,7 @@ export function usePage() {
 export const isReady = (page: Page) => page.locator('.opblock').first().waitFor()
 
 /**
- * What npm run docs writes for a deployment, served below /reference/.
+ * The pages that npm run docs writes for a deployment, served below /reference/.
  * @param directory for the files
  * @returns its URL
  */

@@ -19,7 +19,7 @@ export const SMALL: SourceFile = { path: 'a.txt', body: Buffer.from('a'), conten
 type File = { id: string }
 type Content = Response | ReadableStream
 
-/** What each library has of its own for documents. */
+/** Each library has its own of these for documents. */
 interface Library {
   name: string
   /** Whether a list begins with the oldest. */

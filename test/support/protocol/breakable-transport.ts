@@ -5,7 +5,7 @@ import { fromWire, type Transport, toWire } from '../aws/in-process.ts'
 import type { Store } from '../aws/store.ts'
 import { type AwsCall, type Fault, startFaultProxy, toCall } from './fault-proxy.ts'
 
-/** What may happen to a call of a process that can be killed. */
+/** All that may happen to a call of a process that can be killed. */
 export type ProcessFault = Fault | { kind: 'kill_before' } | { kind: 'kill_after' }
 
 /** A process from its start until it is killed or replaced. */

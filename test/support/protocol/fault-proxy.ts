@@ -83,7 +83,7 @@ export async function startFaultProxy(upstream: Store | string): Promise<FaultPr
   return proxy
 }
 
-/** What was sent, without the call's name that came with it. */
+/** The request as it was sent, without the call's name that came with it. */
 export function toCall({ method, path, headers: sent, body }: WireRequest): AwsCall {
   const { [CALL_HEADER]: name, ...headers } = sent
   const call = { method, path, headers, body: body.toString() }

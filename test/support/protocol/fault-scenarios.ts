@@ -20,7 +20,7 @@ import {
 import type { TestProcess } from './test-process.ts'
 import type { TestWorkspace } from './workspaces.ts'
 
-/** What a promotion does before it begins: broken in the first scenario. */
+/** A promotion makes these before it begins: broken in the first scenario. */
 const LOOKUPS = /^(keys\.find|rateLimit\.take|HeadObject|ledger\.read)$/
 /**
  * Each call is broken in every way where it comes first. What else may come of a fault when it is made in other

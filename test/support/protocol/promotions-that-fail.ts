@@ -16,7 +16,7 @@ export const kept = (usedBytes: number): WorkspaceState => ({ ...NOTHING, docume
 /** Two parts with the local stage's smallest part of 5 MiB. */
 export const LARGE_BYTES = patternBytes(11 * 1024 * 1024 + 1)
 
-/** What is stored once the resolver has run. */
+/** The workspace once the resolver has run. */
 export async function healedState(service: TestProcess, workspace: TestWorkspace): Promise<WorkspaceState> {
   service.restart()
   await heal(service, workspace)

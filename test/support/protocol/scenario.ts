@@ -18,7 +18,7 @@ export interface Scenario {
   prepare(process: TestProcess): Promise<TestWorkspace>
   /** @returns the HTTP answer where there is one */
   run(process: TestProcess, workspace: TestWorkspace, limits: RunLimits): Promise<AnyResponse | undefined>
-  /** Of the answer, if nothing is broken. Left out: 200. */
+  /** The answer's, if nothing is broken. Left out: 200. */
   status?: number
   /** Documents there are before the run. */
   documentsBefore: number

@@ -77,7 +77,7 @@ export async function startTestProcess(
   ;[dynamoDbNetwork, s3Network] = networks as unknown as Transport[]
   dynamoDb.config.requestHandler = dynamoDbTransport as never
   s3.config.requestHandler = s3Transport as never
-  /** What is composed in a life makes its calls in that life, whoever calls it, whenever. */
+  /** Functions composed in a life make their calls in that life, whoever calls them, whenever. */
   const compose = () => {
     const own = { life }
     const bound = <Client extends { send: unknown }>(client: Client): Client => {
@@ -217,7 +217,7 @@ export async function startTestProcess(
   }
 }
 
-/** What is due of one workspace: tests share their stores. */
+/** The due work of one workspace: tests share their stores. */
 const onlyOf = (workspaceId: WorkspaceId, dueWork: DueWork): DueWork => ({
   ...dueWork,
   async *listDue(due, signal) {

@@ -16,7 +16,6 @@ export interface TestWorkspace {
   token: string
 }
 
-/** What is stored for a workspace. */
 export interface WorkspaceState {
   documents: number
   objects: number
@@ -24,7 +23,7 @@ export interface WorkspaceState {
   usedBytes: number
   /** Promotions and deletions that have not ended, and markers. */
   unfinished: number
-  /** What undone promotions may have on their way. */
+  /** Undone promotions may have something on their way. */
   strays: number
 }
 

@@ -17,7 +17,7 @@ interface Rule {
 export interface Stage {
   /** Carries a task out. @param parameters what the state's Parameters make of its input */
   perform(resource: string, parameters: unknown, signal: AbortSignal): Promise<unknown>
-  /** What `$$` stands for. */
+  /** `$$` stands for it. */
   context: object
   signal: AbortSignal
   /** Waits before a task is tried again. */
@@ -26,7 +26,7 @@ export interface Stage {
 
 const FLOW = ['Type', 'Comment', 'Next', 'End']
 const RESULT = ['ResultSelector', 'ResultPath', 'OutputPath', 'Retry', 'Catch']
-/** What this player knows of the language. Anything else is an error, and never ignored. */
+/** This player knows no more of the language. Anything else is an error, and never ignored. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   Task: [...FLOW, ...RESULT, 'Resource', 'Parameters', 'TimeoutSeconds'],
   Map: [...FLOW, ...RESULT, 'Label', 'ItemsPath', 'ItemProcessor', 'ToleratedFailurePercentage'],

@@ -7,7 +7,7 @@ import { CREDENTIALS } from './stand-ins.ts'
 export const NOBODY = `http://${LOOPBACK}:1`
 const HOUR_MS = 3_600_000
 
-/** What a process needs in order to call AWS. */
+/** A process needs these in order to call AWS. */
 export const CALLER = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,

@@ -4,7 +4,7 @@ interface SentCommand {
   name: string
   // biome-ignore lint/suspicious/noExplicitAny: of any command
   input: any
-  /** What the client was given besides the command. */
+  /** The client was given these besides the command. */
   options: object
 }
 

@@ -1,3 +1,4 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
 import {
   type ContainerId,
   documentIdOfAttempt,
@@ -75,6 +76,20 @@ export function newDocument(
     ...change,
   }
 }
+
+/** A ledger's item as the table has it, with nothing under way. */
+export const storedLedger = (change: object = {}) =>
+  marshall({
+    workspace_id: 'ws_1',
+    quota_bytes: 1000,
+    remaining_bytes: 900,
+    documents: 1,
+    version: 7,
+    created_at: 0,
+    takings: {},
+    releases: {},
+    ...change,
+  })
 
 /** A release of an attempt's bytes, with an id of its own. */
 export function newRelease(

@@ -28,7 +28,7 @@ export const object = (headers: Record<string, string> = {}): Answer => {
     response.writeHead(200, { 'content-length': String(SIZE_BYTES), etag: SOURCE_ETAG, ...headers }).end()
   }
 }
-/** What S3 sends while it works. */
+/** S3 sends this while it works. */
 export const DRIPS: Answer = (_, response) => {
   response.writeHead(200, { 'content-type': 'application/xml' })
   const dripping = setInterval(() => response.write(' '), 20)

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, inject } from 'vitest'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
-import { createDocumentMaintenance } from '../../../lib/aws/dynamodb/document-maintenance.ts'
-import { createDocuments } from '../../../lib/aws/dynamodb/documents.ts'
-import { createDueWork } from '../../../lib/aws/dynamodb/due-work.ts'
-import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
-import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
+import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
+import type { Config } from '../../../lib/config.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { createTestStores } from '../protocol/test-stores.ts'
@@ -27,20 +24,13 @@ const signal = AbortSignal.timeout(900_000)
 
 /** The adapters on a DynamoDB with the tables of the configuration. */
 export function openTableStores(
-  {
-    dynamoDb: client,
-    config,
-  }: Pick<StandIns, 'dynamoDb'> & { config: Record<'workspacesTable' | 'documentsTable', string> },
+  { dynamoDb, config: given }: { dynamoDb: StandIns['dynamoDb']; config: Config },
   now: () => number = () => LEDGER_NOW_MS,
 ) {
-  const ledger = { ...LEDGER_SETTINGS, client, tableName: config.workspacesTable, now }
-  const documents = { ...LEDGER_SETTINGS, client, tableName: config.documentsTable, now }
-  return {
-    ledger: { ...createLedger(ledger), ...createLedgerMaintenance(ledger) },
-    documents: { ...createDocuments(documents), ...createDocumentMaintenance(documents) },
-    dueWork: createDueWork(documents),
-    listing: createDocumentListing(documents),
-  }
+  const config = { ...given, ...LEDGER_SETTINGS }
+  const { ledger, workspaces, ...stores } = createWorkspaceStores({ config, dynamoDb, s3: {} as never, now })
+  const listing = createDocumentListing({ client: dynamoDb, tableName: config.documentsTable, now })
+  return { ...stores, ledger: { ...ledger, ...workspaces }, listing }
 }
 
 /**

@@ -1,4 +1,4 @@
 declare module 'asl-validator' {
-  /** Of a state machine in Amazon States Language. */
+  /** The definition is of a state machine in Amazon States Language. */
   export default function validate(definition: object): { isValid: boolean; errors: unknown[] }
 }

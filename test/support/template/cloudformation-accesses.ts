@@ -4,7 +4,7 @@ import type { Access } from './iam-accesses.ts'
 import { textOf } from './intrinsics.ts'
 import type { Resource } from './packages.ts'
 
-/** What CloudFormation asks for with the rights of whoever deploys: to create, read, change and delete every resource. */
+/** CloudFormation asks for these with the rights of whoever deploys: to create, read, change and delete every resource. */
 export function accessesOfStack(resources: Readonly<Record<string, Resource>>, place: StackPlace): Access[] {
   return Object.entries(resources).flatMap(([id, { Type }]) => {
     const type = Type.replace('AWS::', '')
@@ -135,7 +135,7 @@ const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
     [roleArn(refOf(Properties.RoleName)), 'iam:PutRolePolicy', boundaryOf(refOf(Properties.RoleName))],
     [roleArn(refOf(Properties.RoleName)), 'iam:DeleteRolePolicy GetRolePolicy'],
   ],
-  // What CodeDeploy is asked for when the alias gets another version.
+  // CodeDeploy is asked for these when the alias gets another version.
   'Lambda::Alias': ({ UpdatePolicy, arn, nameOfRef }) => {
     const { CodeDeployLambdaAliasUpdate: update = {} } = UpdatePolicy as Record<string, Record<string, object>>
     const application = nameOfRef(update.ApplicationName ?? {})

@@ -10,7 +10,7 @@ export interface Access {
 }
 
 /**
- * What a request to DynamoDB or S3 needs permission for (Service Authorization Reference, DynamoDB and S3), in the operations
+ * A request to DynamoDB or S3 needs these permissions (Service Authorization Reference, DynamoDB and S3), in the operations
  * that the product uses.
  * @throws Error for any other: it must be added here first
  */
@@ -33,7 +33,7 @@ export function accessesOf(
   return s3Accesses(method, url, headers, status)
 }
 
-/** What is asked for by a request about an object. */
+/** A request about an object asks for these. */
 const OF_OBJECTS: Record<string, string> = { HEAD: 'GetObject', GET: 'GetObject', PUT: 'PutObject', POST: 'PutObject' }
 
 function s3Accesses(method: string, url: string, headers: IncomingMessage['headers'], status: number): Access[] {

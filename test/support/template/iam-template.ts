@@ -57,7 +57,7 @@ export function arnOf(value: unknown, service: Packaged, place: Readonly<Record<
   })
 }
 
-/** What follows partition, service, region and account; `*` stays. */
+/** The rest follows partition, service, region and account; `*` stays. */
 function withoutAccount(arn: string): string {
   return arn === '*' ? arn : arn.split(':').slice(5).join(':')
 }

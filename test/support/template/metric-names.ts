@@ -19,7 +19,7 @@ export function metricsOf(alarm: Alarm): string[] {
   return alarm.Metrics.flatMap(({ MetricStat }: Alarm) => (MetricStat ? [identityOf(MetricStat.Metric)] : []))
 }
 
-/** What CloudWatch makes of embedded metric format lines: each metric once for each of its sets of dimensions. */
+/** CloudWatch makes these of lines in the embedded metric format: each metric once for each of its sets of dimensions. */
 export function emittedMetrics(lines: readonly EmbeddedMetrics[]): { name: string; identity: string }[] {
   return lines.flatMap((line) =>
     (line._aws?.CloudWatchMetrics ?? []).flatMap(({ Namespace, Dimensions, Metrics }) =>

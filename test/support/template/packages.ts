@@ -57,7 +57,7 @@ const ON_STAND_INS = {
   multipartThresholdBytes: '8388608',
 }
 
-/** What is deployed by default; in production with keys of one's own; and next to what exists already. */
+/** Deployments: by default; in production with keys of one's own; and next to what exists already. */
 export const VARIANTS = {
   dev: ['--stage', 'dev', ...asParams({ createGatewayLogRole: 'true' })],
   prod: ['--stage', 'prod', ...asParams({ ...THRESHOLDS, ...KEYS, ...CREATED_SANDBOXES, sandboxWriters: WRITERS })],
@@ -120,7 +120,7 @@ export async function packagedService(variant: Variant): Promise<Packaged> {
 export const serverless = (args: string[], cwd: string, env: Record<string, string> = {}) =>
   promisify(execFile)(process.execPath, [SERVERLESS_CLI, ...args], { cwd, env: { ...process.env, ...env } })
 
-/** What the framework needs, and these folders. */
+/** Copies all that the framework needs, and these folders. */
 export async function copyProject(target: string, folders: string[]): Promise<void> {
   await mkdir(target, { recursive: true })
   for (const name of ['serverless.yml', 'package.json', ...folders]) {

@@ -6,7 +6,7 @@ import { EXISTING } from './packages.ts'
 const FOLDER = join(import.meta.dirname, '../../../docs/policies')
 export const ACCOUNT = '111122223333'
 
-/** What a team writes in the place of each placeholder (docs/deploy.md, "Rights"). */
+/** A team writes these in the place of the placeholders (docs/deploy.md, "Rights"). */
 export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   ACCOUNT,
   STAGE: 'prod',

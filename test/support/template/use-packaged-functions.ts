@@ -50,7 +50,7 @@ export function usePackagedFunctions() {
     return runtime
   }
 
-  /** What a function wrote since the last look. */
+  /** The lines that a function wrote since the last look. */
   function takeLines(runtime: LambdaRuntime): Record<string, unknown>[] {
     const taken = runtime.takeLines()
     lines.push(...taken)

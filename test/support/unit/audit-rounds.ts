@@ -27,7 +27,7 @@ export const sumOf = (published: Published[], name: keyof Published): number =>
 
 const SHARDS = 3
 
-/** What a round of three shards needs, in a world with something to find. @returns also how much that is */
+/** Everything for a round of three shards, in a world with something to find. @returns also how much that is */
 export async function planted() {
   const ports = createPorts()
   const count = await plantFindings(ports, 8, 3)
@@ -35,7 +35,7 @@ export async function planted() {
   return { ports, count, published, deps: roundDependencies(ports, SHARDS, published) }
 }
 
-/** What rounds need besides the ports; what they publish goes into the list. */
+/** Rounds need this besides the ports; what they publish goes into the list. */
 export function roundDependencies({ deps }: Ports, totalShards: number, published: Published[] = []) {
   return {
     ...deps,

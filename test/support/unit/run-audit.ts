@@ -6,8 +6,13 @@ import { type Ports, WORKSPACE } from '../ports.ts'
 
 const { signal } = new AbortController()
 
-/** Audits all workspaces of the ports. */
-export async function runAudit({ deps }: Pick<Ports, 'deps'>, repair = false, change: Partial<AuditDependencies> = {}) {
+/** Audits all workspaces of the ports, unless the options name one. */
+export async function runAudit(
+  { deps }: Pick<Ports, 'deps'>,
+  repair = false,
+  change: Partial<AuditDependencies> = {},
+  options: Partial<Parameters<typeof audit>[0]> = {},
+) {
   const findings: Finding[] = []
   const notAddedUp: object[] = []
   const report = await audit(
@@ -16,6 +21,7 @@ export async function runAudit({ deps }: Pick<Ports, 'deps'>, repair = false, ch
       deleteLostDocuments: repair,
       onFinding: (finding) => findings.push(finding),
       onNotAddedUp: (workspace) => notAddedUp.push(workspace),
+      ...options,
     },
     { ...deps, ...change },
     signal,
@@ -23,7 +29,7 @@ export async function runAudit({ deps }: Pick<Ports, 'deps'>, repair = false, ch
   return { report, findings, notAddedUp }
 }
 
-/** What is found, found again, repaired, and then gone. */
+/** Expects these to be found, found again, repaired, and then gone. */
 export async function expectMended(ports: Ports, ...expected: object[]) {
   const found = (isRepaired: boolean) => expected.map((finding) => ({ workspaceId: WORKSPACE, isRepaired, ...finding }))
   expect((await runAudit(ports)).findings).toMatchObject(found(false))

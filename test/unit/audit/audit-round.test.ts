@@ -44,7 +44,7 @@ describe('a round of the audit', () => {
 })
 
 describe('a workspace whose audit fails for ever', () => {
-  /** Whoever lists the items of a workspace fails, or dies. */
+  /** A reader of the workspace's items fails, or dies. */
   function poisoned(deps: RoundDependencies, poison: number, kills: boolean) {
     return async (_task: AuditTask, perform: (deps: RoundDependencies) => Promise<unknown>) => {
       let mayBeReplaced = false

@@ -1,13 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
-import { audit } from '../../../lib/audit/audit.ts'
-import { type Finding, findingId } from '../../../lib/audit/findings.ts'
+import { findingId } from '../../../lib/audit/findings.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { countMore } from '../../support/add-up.ts'
 import { DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, ONE_DOCUMENT, type Ports, WORKSPACE } from '../../support/ports.ts'
 import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
-
-const { signal } = new AbortController()
 
 async function withDocument() {
   const ports = createPorts()
@@ -19,9 +16,7 @@ describe('the audit, of documents and objects', () => {
     const { ports, document } = await withDocument()
     const { documentId, objectKey } = document
     ports.objects.documents.delete(objectKey)
-    const findings: Finding[] = []
-    const options = { repair: true, deleteLostDocuments: false, onFinding: (one: Finding) => void findings.push(one) }
-    await audit(options, ports.deps, signal)
+    const { findings } = await runAudit(ports, true, {}, { deleteLostDocuments: false })
     const finding = { kind: 'document_without_object', documentId, objectKey, sizeBytes: 100 }
     expect(findings).toMatchObject([{ ...finding, isRepaired: false }])
     expect(ports.state()).toMatchObject({ used: 100, documents: 1 })
@@ -42,10 +37,7 @@ describe('the audit, of documents and objects', () => {
     const describing = vi.spyOn(ports.objects, 'describeObject')
     const find = async (comparesSha256: boolean, object?: { sha256: string | undefined }) => {
       describing.mockResolvedValue(object && { sizeBytes: 100, ...object })
-      const findings: Finding[] = []
-      const options = { repair: true, deleteLostDocuments: true, comparesSha256 }
-      await audit({ ...options, onFinding: (one) => void findings.push(one) }, ports.deps, signal)
-      return findings
+      return (await runAudit(ports, true, {}, { comparesSha256 })).findings
     }
     const wrong = { kind: 'wrong_sha256', documentId, objectKey, sha256, isRepaired: false }
     expect(await find(true, { sha256: 'ab' })).toMatchObject([{ ...wrong, objectSha256: 'ab' }])
@@ -144,13 +136,10 @@ it('the audit of one workspace looks at that one only; findings have ids of thei
     ports.objects.documents.delete(objectKey)
     keys.push(objectKey)
   }
-  const findings: Finding[] = []
-  const onFinding = (finding: Finding) => void findings.push(finding)
-  const options = { repair: false, deleteLostDocuments: false, onFinding }
-  const report = await audit({ ...options, workspaceId: other }, ports.deps, signal)
+  const { report, findings } = await runAudit(ports, false, {}, { workspaceId: other })
   expect(report).toMatchObject({ workspaces: 1, documents: 1 })
-  expect(findings.splice(0).map(({ workspaceId }) => workspaceId)).toEqual([other])
-  await audit(options, ports.deps, signal)
+  expect(findings.map(({ workspaceId }) => workspaceId)).toEqual([other])
+  const all = (await runAudit(ports)).findings
   const ids = keys.map((key, index) => `document_without_object ${[WORKSPACE, other][index]} ${key}`)
-  expect(findings.map(findingId).toSorted()).toEqual(ids.toSorted())
+  expect(all.map(findingId).toSorted()).toEqual(ids.toSorted())
 })

@@ -5,7 +5,7 @@ import { toRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
-import { LEDGER_SETTINGS } from '../../support/stores/ledger-values.ts'
+import { LEDGER_SETTINGS, storedLedger } from '../../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
@@ -58,19 +58,9 @@ it('creating a workspace fails when it was there and is gone', async () => {
 
 describe('changing a quota', () => {
   it('has succeeded when its answer was lost, and the quota is there', async () => {
-    const after = {
-      workspace_id: workspaceId,
-      quota_bytes: 20,
-      remaining_bytes: 13,
-      documents: 1,
-      created_at: 0,
-      version: 7,
-      takings: {},
-      releases: {},
-    }
     const { client, names } = clientOf({
       UpdateItemCommand: () => Object.assign(new Error('lost'), { name: 'TimeoutError' }),
-      GetItemCommand: () => ({ Item: marshall(after) }),
+      GetItemCommand: () => ({ Item: storedLedger({ quota_bytes: 20, remaining_bytes: 13 }) }),
     })
     const workspaces = createLedgerMaintenance({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
     const ledger = await workspaces.change(workspaceId, QUOTA, signal)

@@ -13,7 +13,7 @@ import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
-import { LEDGER_SETTINGS, newAttempt, newRelease } from '../../support/stores/ledger-values.ts'
+import { LEDGER_SETTINGS, newAttempt, newRelease, storedLedger } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 const time = skipWaits()
@@ -93,17 +93,7 @@ it('a ledger that is gone right after it was made is crowded to a taking, which 
 })
 
 it('a release that finds the ledger full of others is told at once, and makes no item', async () => {
-  const item = {
-    workspace_id: 'ws_1',
-    quota_bytes: 1,
-    remaining_bytes: 1,
-    documents: 0,
-    version: 1,
-    created_at: 0,
-    takings: {},
-    releases: {},
-  }
-  const { client, names } = clientOf({ UpdateItemCommand: () => conditionFailed(marshall(item)) })
+  const { client, names } = clientOf({ UpdateItemCommand: () => conditionFailed(storedLedger()) })
   const ledger = createLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
   expect(await ledger.mark(newRelease(newAttempt()), signal, 0)).toBe('crowded')
   expect(names()).toEqual(['UpdateItemCommand'])

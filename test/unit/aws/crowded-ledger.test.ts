@@ -1,24 +1,14 @@
-import { marshall } from '@aws-sdk/util-dynamodb'
 import { expect, it } from 'vitest'
 import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
-import { LEDGER_SETTINGS, newAttempt, newRelease } from '../../support/stores/ledger-values.ts'
+import { LEDGER_SETTINGS, newAttempt, newRelease, storedLedger } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 const time = skipWaits()
 const { signal } = new AbortController()
 const attempt = newAttempt()
 const release = newRelease(attempt)
-const WORKSPACE = marshall({
-  workspace_id: 'ws_1',
-  quota_bytes: 1000,
-  remaining_bytes: 900,
-  documents: 1,
-  version: 7,
-  created_at: 0,
-  takings: {},
-  releases: {},
-})
+const WORKSPACE = storedLedger()
 
 /** A ledger that is crowded for so many tries. */
 function setUp(triesRefused: number) {

@@ -11,7 +11,14 @@ import { createDocumentObjects } from '../../../lib/aws/s3/document-objects.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
-import { newAttempt, newDocument, newRelease, pendingOf, strayOf } from '../../support/stores/ledger-values.ts'
+import {
+  newAttempt,
+  newDocument,
+  newRelease,
+  pendingOf,
+  storedLedger,
+  strayOf,
+} from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 skipWaits()
@@ -152,7 +159,7 @@ describe('a call that fails is named in its error', () => {
   })
 })
 
-/** What a write is answered with. */
+/** A write is answered with one of these. */
 const FAILURES = {
   'its answer is lost': () => Object.assign(new Error('lost'), { name: 'TimeoutError' }),
   'it is answered with 500': () => refused(500, 'InternalServerError'),
@@ -163,17 +170,8 @@ const FAILURES = {
 function failingTwice(failure: () => Error) {
   let writes = 0
   const write = () => (++writes <= 2 ? failure() : {})
-  const workspace = {
-    workspace_id: { S: 'ws_1' },
-    quota_bytes: { N: '1000' },
-    remaining_bytes: { N: '900' },
-    documents: { N: '1' },
-    version: { N: '7' },
-    created_at: { N: '0' },
-    takings: { M: {} },
-    releases: { M: {} },
-  }
-  // Of a document that nobody remembers.
+  const workspace = storedLedger()
+  // Nobody remembers this document.
   const document = { item_state: { S: 'gone' }, ttl_at: { N: '0' } }
   const found = clientOf({
     GetItemCommand: () => ({ Item: workspace }),

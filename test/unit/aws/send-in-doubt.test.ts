@@ -18,7 +18,7 @@ import { skipWaits } from '../../support/virtual-waits.ts'
 const time = skipWaits()
 const stores = useAnsweringStores()
 const { startStore, clientOf: connect } = stores
-/** Of an answer by a store whose clock is ten minutes ahead. */
+/** The header is that of a store whose clock is ten minutes ahead. */
 const ahead = () => ({ date: new Date(Date.now() + 600_000).toUTCString() })
 
 describe('send, whose call may be under way', () => {

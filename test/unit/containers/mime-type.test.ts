@@ -57,7 +57,7 @@ describe('resolveMimeType', () => {
     [undefined, 'disk.vhd', BINARY, 'application/x-virtualbox-vhd'],
     [undefined, 'graph.gml', XML, 'application/gml+xml'],
     [undefined, 'map.ts', XML, 'application/xml'],
-    // Of these names the table says application/octet-stream.
+    // The table says application/octet-stream of these names.
     [undefined, 'a.bin', CODE, PLAIN],
     [undefined, 'a.dump', ZIP, 'application/zip'],
     [undefined, 'a.img', BINARY, 'application/octet-stream'],

@@ -101,7 +101,7 @@ describe('the gateway', () => {
   it('refuses a body above the 6 MB of an invocation with the error body: 413', async () => {
     const url = await start(() => Promise.reject(new Error('a function was invoked')))
     const large = 'x'.repeat(7e6)
-    // Of the second, nobody states the length.
+    // Nobody states the length of the second.
     for (const init of [{ body: large }, { body: new Blob([large]).stream(), duplex: 'half' }]) {
       const answer = await request(url, '/v1/containers/a/files/b/promote', init as RequestInit)
       expectDocumented(answer)

@@ -99,7 +99,7 @@ describe('a read that is not strongly consistent', () => {
       ExpressionAttributeValues: marshall({ ':s': 's' }),
       ConsistentRead,
     })
-  /** What each kind of read shows: a color, and how many items there are. */
+  /** Each kind of read shows a color, and how many items there are. */
   const look = async (ConsistentRead?: boolean) => {
     const ofGroup = { KeyConditionExpression: '#g = :g', ExpressionAttributeNames: { '#g': 'group' } }
     const values = { ExpressionAttributeValues: marshall({ ':g': 'g' }) }
