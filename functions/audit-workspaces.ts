@@ -3,6 +3,7 @@ import { type AuditTask, performAuditTask, type RoundDependencies } from '../lib
 import type { SliceOptions } from '../lib/audit/audit-slice.ts'
 import { type Finding, findingId } from '../lib/audit/findings.ts'
 import { createReadPace, paceReads } from '../lib/aws/dynamodb/read-pace.ts'
+import { createUsageFiles } from '../lib/aws/s3/usage-files.ts'
 import { createDeadline } from '../lib/deadline.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { wireMaintenance } from './wiring/wire-maintenance.ts'
@@ -18,6 +19,7 @@ paceReads(clients, pace)
 const deps: RoundDependencies = {
   ...dependencies,
   metrics,
+  usageFiles: config.usageBucket === '' ? undefined : createUsageFiles({ ...config, client: clients.s3 }),
   totalShards: shards,
   roundMs: roundHours * 60 * 60 * 1000,
   spentUnits: () => pace.spentUnits,

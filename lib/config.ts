@@ -37,6 +37,7 @@ export const VARIABLES = {
   auditRoundHours: { default: 24, min: 2, max: 72 },
   auditShards: { default: 8, min: 1, max: MAX_SHARDS },
   corsAllowedOrigins: { default: '' },
+  usageBucket: { default: '' },
 } as const satisfies Record<string, Variable>
 
 type Values = { [Name in keyof typeof VARIABLES]: ValueOf<(typeof VARIABLES)[Name]> }

@@ -40,7 +40,9 @@ export async function environment({ resolveVariable }: Framework): Promise<Recor
   const values = await Promise.all(names.map((name) => resolveVariable(`param:${name}`)))
   return environmentOf(`\${self:service}-\${sls:stage}`, (name) => {
     // A bucket has a name even if none was given.
-    return name.endsWith('Bucket') ? `\${self:custom.${name}Name}` : String(values[names.indexOf(name)] ?? '')
+    return /^(sandbox|documents)Bucket$/.test(name)
+      ? `\${self:custom.${name}Name}`
+      : String(values[names.indexOf(name)] ?? '')
   })
 }
 

@@ -1,8 +1,9 @@
 import type { Metrics } from '../metrics.ts'
-import type { AuditDependencies } from './audit-context.ts'
+import type { AuditDependencies, WorkspaceUsage } from './audit-context.ts'
 import { type AuditShard, newShards, sumOf } from './audit-shard.ts'
 import { auditSlice, type SliceOptions, skipWorkspace } from './audit-slice.ts'
 import { type AuditCounters, FINDING_KINDS, type FindingKind } from './findings.ts'
+import type { UsageFiles } from './ports/usage-files.ts'
 
 /** A task of the state machine (infra/resources/audit-definition.yml). */
 export type AuditTask = BeginTask | SliceTask | { task: 'end'; round: AuditRound }
@@ -28,7 +29,7 @@ export interface AuditRound extends Pick<AuditShard, 'roundId' | 'startedAtMs' |
   /** Whether it was refused, because an earlier round is still running. */
   isRefused: boolean
   /** At the end, what became of each shard; of a failed one, the state machine's own description, with neither field. */
-  shards: Partial<Pick<AuditShard, 'counters' | 'isComplete'>>[]
+  shards: Partial<Pick<AuditShard, 'shard' | 'usageFiles' | 'counters' | 'isComplete'>>[]
 }
 
 export interface RoundReport extends AuditCounters {
@@ -40,6 +41,8 @@ export interface RoundReport extends AuditCounters {
 
 export interface RoundDependencies extends AuditDependencies {
   metrics: Metrics
+  /** Missing: no usage is written. */
+  usageFiles?: UsageFiles | undefined
   totalShards: number
   /** The setting `auditRoundHours`. */
   roundMs: number
@@ -64,7 +67,7 @@ export async function performAuditTask(
     case 'skip':
       return performSlice(event, options, deps, signal)
     case 'end':
-      return endRound(event.round, deps)
+      return endRound(event.round, deps, signal)
     default:
       throw new Error(`The audit knows no task ${JSON.stringify(event)}: it is begun by its state machine.`)
   }
@@ -91,18 +94,25 @@ async function performSlice(
   signal: AbortSignal,
 ): Promise<AuditShard> {
   const found = new Map<FindingKind, number>()
+  const usage: string[] = []
   const sliceOptions: SliceOptions = {
     ...options,
     onFinding(finding) {
       found.set(finding.kind, (found.get(finding.kind) ?? 0) + 1)
       options.onFinding(finding)
     },
+    onUsage: (of) => void usage.push(usageLine(of)),
   }
   const unitsBefore = deps.spentUnits()
-  const shardAfter =
+  let shardAfter =
     task === 'skip'
       ? await skipWorkspace(before, `${error?.Error}: ${error?.Cause}`, sliceOptions, deps, signal)
       : await auditSlice({ ...before, ...(maxWorkspaces && { maxWorkspaces }) }, sliceOptions, deps, signal)
+  if (deps.usageFiles && usage.length > 0) {
+    // A slice that is repeated writes the same file.
+    await deps.usageFiles.write(usageFileOf(before, before.shard, before.usageFiles), usage.join(''), signal)
+    shardAfter = { ...shardAfter, usageFiles: before.usageFiles + 1 }
+  }
   // Published only now, so that a slice that has to be repeated has published nothing.
   for (const [kind, count] of found) deps.metrics.publish({ AuditFindings: count }, { kind })
   deps.metrics.publish({
@@ -114,7 +124,8 @@ async function performSlice(
   return shardAfter
 }
 
-function endRound({ roundId, startedAtMs, totalShards, shards }: AuditRound, deps: RoundDependencies): RoundReport {
+async function endRound(round: AuditRound, deps: RoundDependencies, signal: AbortSignal): Promise<RoundReport> {
+  const { roundId, startedAtMs, totalShards, shards } = round
   const shardsIncomplete = totalShards - shards.filter(({ isComplete }) => isComplete).length
   const durationMs = deps.now() - startedAtMs
   const report = { roundId, durationMs, shardsIncomplete, ...sumOf(shards) }
@@ -122,6 +133,27 @@ function endRound({ roundId, startedAtMs, totalShards, shards }: AuditRound, dep
   for (const kind of FINDING_KINDS) deps.metrics.publish({ AuditFindings: 0 }, { kind })
   const isComplete = shardsIncomplete === 0 && report.notAddedUp <= MOST_NOT_ADDED_UP * report.workspaces
   deps.metrics.publish({ AuditRoundsCompleted: isComplete ? 1 : 0 })
+  if (deps.usageFiles && shardsIncomplete === 0) {
+    const files = shards.flatMap(({ shard = 0, usageFiles = 0 }) =>
+      Array.from({ length: usageFiles }, (_, number) => usageFileOf(round, shard, number)),
+    )
+    const { workspaces, documents, documentBytes, findings, notAddedUp } = report
+    const sums = { workspaces, documents, document_bytes: documentBytes, findings, not_added_up: notAddedUp }
+    const manifest = { round_id: roundId, started_at: new Date(startedAtMs).toISOString(), ...sums, files }
+    await deps.usageFiles.write(`${folderOf(round)}/manifest.json`, JSON.stringify(manifest), signal)
+  }
   deps.log.info('round of the audit ended', { ...report })
   return report
+}
+
+/** 2026-11-27T02-00-00Z: when the round began. */
+const folderOf = ({ startedAtMs }: Pick<AuditRound, 'startedAtMs'>) =>
+  new Date(startedAtMs).toISOString().replace(/\.\d+/, '').replaceAll(':', '-')
+
+const usageFileOf = (round: Pick<AuditRound, 'startedAtMs'>, shard: number, number: number) =>
+  `${folderOf(round)}/${shard}-${number}.jsonl`
+
+function usageLine({ workspaceId, quotaBytes, usedBytes, documents, findings, countedAtMs }: WorkspaceUsage): string {
+  const usage = { workspace_id: workspaceId, documents, used_bytes: usedBytes, quota_bytes: quotaBytes, findings }
+  return `${JSON.stringify({ ...usage, counted_at: new Date(countedAtMs).toISOString() })}\n`
 }

@@ -1,5 +1,5 @@
 import type { AttemptId, ReleaseId } from '../ids.ts'
-import type { Counts, WorkspaceLedger } from '../ledger/ports/ledger.ts'
+import type { Counts, StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import { isOverdue } from './audit-leftovers.ts'
 import type { NotAddedUpReason } from './findings.ts'
@@ -27,7 +27,7 @@ export interface UsageSum {
   isUnreadable?: true
 }
 
-interface LedgerCut extends Counts {
+interface LedgerCut extends Counts, StorageUsage {
   /** Missing: there was no ledger. */
   version?: number
   takings: AttemptId[]
@@ -45,9 +45,10 @@ const plus = ({ usedBytes, documents }: Counts, { sizeBytes }: { sizeBytes: numb
 
 /** Begins to add up a workspace: {@link itemAdder} then takes each item once, and {@link auditSum} compares. */
 export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): UsageSum {
-  const { version, usedBytes = 0, documents = 0, takings = [], releases = [] } = ledger ?? {}
+  const { version, quotaBytes = 0, usedBytes = 0, documents = 0, takings = [], releases = [] } = ledger ?? {}
   const cut: LedgerCut = {
     ...(version !== undefined && { version }),
+    quotaBytes,
     usedBytes,
     documents,
     takings: takings.map(({ attemptId }) => attemptId),

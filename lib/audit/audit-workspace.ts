@@ -13,12 +13,14 @@ export interface WorkspacePosition {
   /** Items and objects up to these were compared. */
   afterItemId?: string
   afterObjectKey?: string
+  /** Of the shard, before this workspace. */
+  findingsBefore: number
   /** The sum of the items up to there. */
   sum: UsageSum
 }
 
 /** A position with another format is not continued: the workspace begins anew. */
-const FORMAT = 7
+const FORMAT = 8
 
 /**
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read
@@ -34,9 +36,14 @@ export async function* auditWorkspace(
 ): AsyncGenerator<WorkspacePosition> {
   const audit: WorkspaceAudit = { ...context, workspaceId }
   try {
-    const sum = yield* compareItems(from?.format === FORMAT ? from : await begin(audit), audit)
+    const position = from?.format === FORMAT ? from : await begin(audit)
+    const sum = yield* compareItems(position, audit)
     await auditMarkers(sum.orphans, audit)
     await auditSum(sum, audit)
+    const { version, quotaBytes, usedBytes, documents } = sum.cut
+    const findings = audit.counters.findings - position.findingsBefore
+    if (version !== undefined)
+      audit.options.onUsage?.({ workspaceId, countedAtMs: sum.cutAtMs, quotaBytes, usedBytes, documents, findings })
   } catch (error) {
     if (!(error instanceof UnreadableItemError)) throw error
     reportUnreadable(error, audit)
@@ -45,9 +52,10 @@ export async function* auditWorkspace(
 }
 
 /** The ledger is read before any item: that is all there is to the cut (docs/reliability.md). */
-async function begin({ workspaceId, deps, signal }: WorkspaceAudit): Promise<WorkspacePosition> {
-  const cutAtMs = deps.now()
-  return { workspaceId, format: FORMAT, sum: beginSum(await deps.ledger.read(workspaceId, signal), cutAtMs) }
+async function begin({ workspaceId, counters, deps, signal }: WorkspaceAudit): Promise<WorkspacePosition> {
+  const [cutAtMs, findingsBefore] = [deps.now(), counters.findings]
+  const sum = beginSum(await deps.ledger.read(workspaceId, signal), cutAtMs)
+  return { workspaceId, format: FORMAT, findingsBefore, sum }
 }
 
 /** @returns the sum of all items */

@@ -1,4 +1,5 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { METRICS, NAMESPACE } from '../../lib/metrics.ts'
@@ -74,6 +75,26 @@ const change = ({ workspaceId }: TestWorkspace, UpdateExpression: string, values
       ExpressionAttributeValues: marshall(values),
     }),
   )
+
+it('the packaged function manageWorkspaces makes a workspace with a key, which works, and deletes both', async () => {
+  const [token, runtime] = [await world().newPlatformKey(), await start('manageWorkspaces')]
+  const ask = async (method: 'get' | 'put' | 'delete', path: string, body?: object) => {
+    const parameters = { workspace_id: 'ws_packaged', name: 'ci' }
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await runtime.invoke(routeEvent({ method, path }, { headers, parameters, body }))
+    expect(answer.statusCode).toBe(200)
+    return JSON.parse(answer.body)
+  }
+  const [workspace, key] = ['/workspaces/{workspace_id}', '/workspaces/{workspace_id}/keys/{name}']
+  expect(await ask('put', workspace, { quota_bytes: 10 })).toMatchObject({ quota_bytes: 10, is_new: true })
+  const made = await ask('put', key, { kind: 'management' })
+  const own = { workspaceId: 'ws_packaged', token: made.token } as TestWorkspace
+  expect((await promote(own, 'missing.txt')).status).toBe(404)
+  expect((await ask('get', '/workspaces')).data.length).toBeGreaterThan(0)
+  await ask('delete', workspace)
+  expect((await promote(own, 'missing.txt')).status).toBe(401)
+  takeLines(runtime)
+})
 
 describe('the packaged scheduled functions', () => {
   const HOUR_MS = 3_600_000
@@ -166,6 +187,23 @@ describe('the packaged scheduled functions', () => {
       expect(written).toContainEqual(expect.objectContaining(line))
     }
     expect(await world().stateOf(workspace)).toMatchObject({ usedBytes: 7, objects: 1 })
+
+    const Bucket = service().resource('AuditWorkspacesLambdaFunction').Properties.Environment.Variables.USAGE_BUCKET
+    const { Contents = [] } = await standIns().s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'usage/' }))
+    const texts = Contents.map(async ({ Key }) => {
+      const { Body } = await standIns().s3.send(new GetObjectCommand({ Bucket, Key }))
+      return `${await Body?.transformToString()}`
+    })
+    const own = (await Promise.all(texts))
+      .join('')
+      .split('\n')
+      .find((line) => line.includes(`"${workspaceId}"`))
+    expect(JSON.parse(`${own}`)).toMatchObject({
+      workspace_id: workspaceId,
+      used_bytes: 7,
+      quota_bytes: 100,
+      findings: 2,
+    })
   })
 })
 

@@ -23,6 +23,7 @@ const MADE_UP = /^table\/not-there\b/
 const OF_THE_PLATFORM = /\b(logs|xray):/
 
 const service = await packagedService('standIns')
+const byDefault = await packagedService('dev')
 const recorded = await readRecordings()
 
 async function readRecordings(): Promise<RecordedAccess[]> {
@@ -108,12 +109,18 @@ describe('the functions that no request reaches', () => {
     expect(allowed('audit-workspaces', 's3:GetObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(false)
   })
 
-  it('audit-workspaces changes nothing', () => {
+  it('audit-workspaces changes nothing, but writes usage if there is a bucket for it', () => {
     const actions = statementsOf('audit-workspaces').flatMap((statement) => statement.actions)
     const writing = actions.filter(
       (action) => !OF_THE_PLATFORM.test(action) && /:(Put|Update|Delete|Abort|Create|Batch|Transact)/.test(action),
     )
-    expect(writing).toEqual([])
+    expect(writing).toEqual(['s3:PutObject'])
+    expect(allowed('audit-workspaces', 's3:PutObject', 'local-documents/usage/2026/0-0.jsonl')).toBe(true)
+    for (const key of ['documents/ws_1/file_1/a', 'usage-2/a']) {
+      expect(allowed('audit-workspaces', 's3:PutObject', `local-documents/${key}`), key).toBe(false)
+    }
+    const asByDefault = readStatements(byDefault, 'AuditWorkspacesRole').flatMap(({ actions }) => actions)
+    expect(asByDefault).not.toContain('s3:PutObject')
   })
 })
 

@@ -53,6 +53,7 @@ export const THRESHOLDS = {
 const ON_STAND_INS = {
   sandboxBucket: 'local-sandboxes',
   documentsBucket: 'local-documents',
+  usageBucket: 'local-documents',
   maxFileBytes: '67108864',
   multipartThresholdBytes: '8388608',
 }
