@@ -98,7 +98,10 @@ export const REASONS = {
   invalid_parameter: { status: 400, detail: 'A query parameter has a value that is not allowed.' },
   workspace_not_found: { status: 404, detail: 'There is no workspace with this id.' },
   key_not_found: { status: 404, detail: 'The workspace has no key with this name.' },
-  workspace_not_empty: { status: 400, detail: 'The workspace has documents: delete them first.' },
+  workspace_not_empty: {
+    status: 400,
+    detail: 'The workspace has documents: delete them first. Expired ones go within minutes.',
+  },
   workspace_busy: {
     status: 503,
     detail: 'Other requests are changing this workspace or its keys at this moment.',

@@ -11,21 +11,19 @@ export async function deleteWorkspace(
   { ledger, workspaces, apiKeys }: WorkspaceDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const removeKeys = async () => {
-    for await (const { keyId } of apiKeys.list({ workspaceId }, signal)) await apiKeys.remove(keyId, signal)
-  }
   const found = await ledger.read(workspaceId, signal)
+  if (found && found.takings.length > 0) throw new ServiceError('workspace_busy', { detail: UNDER_WAY })
   if (found && found.documents > 0) {
     const metadata = { documents: found.documents, used_bytes: found.usedBytes }
     throw new ServiceError('workspace_not_empty', { metadata })
   }
-  await removeKeys()
+  await apiKeys.removeAll(workspaceId, signal)
   if (found === undefined) throw new ServiceError('workspace_not_found')
   const { version } = (await ledger.read(workspaceId, signal)) ?? found
-  if (!(await workspaces.remove(workspaceId, version, signal))) {
-    const detail = 'Its keys are deleted. A request that had begun before is still under way in it: repeat this.'
-    throw new ServiceError('workspace_busy', { detail })
-  }
-  // A key that was made meanwhile; whoever makes one later finds no workspace.
-  await removeKeys()
+  if (!(await workspaces.remove(workspaceId, version, signal)))
+    throw new ServiceError('workspace_busy', { detail: `Its keys are deleted. ${UNDER_WAY}` })
+  // A key that was made meanwhile; whoever makes one later finds no workspace, unless it was made again.
+  if ((await ledger.read(workspaceId, signal)) === undefined) await apiKeys.removeAll(workspaceId, signal)
 }
+
+const UNDER_WAY = 'A promotion is still under way in this workspace.'

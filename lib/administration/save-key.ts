@@ -25,12 +25,12 @@ const TRIES = 3
 const MOST_FORMER_TOKENS = 20
 
 /**
- * Makes a key. One with a name that is there already becomes the new one: it gets another token, and whatever tokens it
- * had end after the grace. So a repetition after a lost answer leaves one that works.
- * @throws ServiceError workspace_busy: others made the same key at the same moment
+ * Makes a key. One with a name that is there already becomes the new one, but stays disabled if it is: it gets another
+ * token, and whatever tokens it had end after the grace. So a repetition after a lost answer leaves one that works.
+ * @throws ServiceError workspace_busy: others changed the same key at the same moment
  */
 export async function saveKey(
-  { grant, name, graceMs }: { grant: ApiKeyGrant; name?: string | undefined; graceMs: number },
+  { grant, name, graceMs }: { grant: Required<ApiKeyGrant>; name?: string | undefined; graceMs: number },
   deps: KeyDependencies,
   signal: AbortSignal,
 ): Promise<NewKey> {
@@ -39,8 +39,7 @@ export async function saveKey(
   for (let tries = 0; tries < TRIES; tries++) {
     const former = name === undefined ? undefined : await apiKeys.get(keyId, signal)
     if (former !== undefined) {
-      const change = { ...WITHOUT_LIMITS, ...grant, isEnabled: true }
-      const renewed = await renewToken(former, { graceMs, change }, deps, signal)
+      const renewed = await renewToken(former, { graceMs, change: grant }, deps, signal)
       if (renewed !== undefined) return { ...renewed, isNew: false }
     } else {
       const token = newToken(keyId)
@@ -51,12 +50,9 @@ export async function saveKey(
   throw new ServiceError('workspace_busy')
 }
 
-/** A grant may leave these out: those of the former key would stay. */
-const WITHOUT_LIMITS = { expiresAtMs: undefined, requestsPerMinute: undefined, workspaceRequestsPerMinute: undefined }
-
 /**
  * Gives a key another token, in one write: at each moment, the one or the other is its token.
- * @param options.change of the same write @returns undefined: it has another token than was shown, or is gone
+ * @param options.change of the same write @returns undefined: it is no longer as shown, or gone
  */
 export async function renewToken(
   shown: ApiKeyRecord,
@@ -66,9 +62,8 @@ export async function renewToken(
 ): Promise<{ key: ApiKeyRecord; token: string } | undefined> {
   const token = newToken(shown.keyId)
   const formerTokens = formerTokensOf(shown, now() + graceMs, now())
-  const renewed = { ...change, tokenHash: hashToken(token), formerTokens }
-  if (!(await apiKeys.change(shown.keyId, renewed, signal, shown.tokenHash))) return undefined
-  return { key: { ...shown, ...renewed } as ApiKeyRecord, token }
+  const key = await apiKeys.change(shown.keyId, { ...change, tokenHash: hashToken(token), formerTokens }, signal, shown)
+  return key && { key, token }
 }
 
 /** A grace makes no token work longer than it would have, and none of a disabled key work again. */
@@ -83,7 +78,8 @@ function formerTokensOf(key: ApiKeyRecord, endsAtMs: number, nowMs: number): Api
 }
 
 /** When the last of a key's former tokens ends, in ms since 1970; undefined: none works any more. */
-export function formerTokensEndAtMs({ formerTokens = {} }: ApiKeyRecord, nowMs: number): number | undefined {
-  const last = Math.max(0, ...Object.values(formerTokens))
-  return last > nowMs ? last : undefined
+export function formerTokensEndAtMs(key: ApiKeyRecord, nowMs: number): number | undefined {
+  const { isEnabled, formerTokens = {}, expiresAtMs = Number.POSITIVE_INFINITY } = key
+  const last = Math.min(expiresAtMs, Math.max(0, ...Object.values(formerTokens)))
+  return isEnabled && last > nowMs ? last : undefined
 }

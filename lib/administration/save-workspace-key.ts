@@ -4,7 +4,9 @@ import type { WorkspaceId } from '../ids.ts'
 import { type KeyDependencies, type NewKey, saveKey } from './save-key.ts'
 import { limitKeys, type WorkspaceDependencies } from './save-workspace.ts'
 
-export type WorkspaceKeyGrant = Extract<ApiKeyGrant, { workspaceId: WorkspaceId }>
+export type WorkspaceKeyGrant = Required<
+  Omit<Extract<ApiKeyGrant, { workspaceId: WorkspaceId }>, 'workspaceRequestsPerMinute'>
+>
 
 /**
  * As {@link saveKey}, for a workspace that is there, and stays: one that is deleted meanwhile keeps no key.
@@ -22,7 +24,7 @@ export async function saveWorkspaceKey(
   const saved = await saveKey({ ...wanted, grant: { ...grant, workspaceRequestsPerMinute } }, deps, signal)
   const after = await deps.ledger.read(workspaceId, signal)
   if (after === undefined) {
-    await deps.apiKeys.remove(saved.key.keyId, signal)
+    await deps.apiKeys.remove(saved.key.keyId, signal, saved.key)
     throw new ServiceError('workspace_not_found')
   }
   if (after.requestsPerMinute !== workspaceRequestsPerMinute) await limitKeys(workspaceId, deps, signal)

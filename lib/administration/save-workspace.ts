@@ -1,6 +1,7 @@
 import type { ApiKeyAdministration } from '../auth/api-key-administration.ts'
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
+import type { Retention } from '../ledger/expiry.ts'
 import type { Ledger, WorkspaceLedger, WorkspaceSettings } from '../ledger/ports/ledger.ts'
 import type { LedgerMaintenance } from '../ledger/ports/ledger-maintenance.ts'
 
@@ -20,7 +21,7 @@ const TRIES = 3
  */
 export async function saveWorkspace(
   workspaceId: WorkspaceId,
-  { to, check }: { to: Partial<WorkspaceSettings>; check(all: WorkspaceSettings): void },
+  { to, check }: { to: Partial<WorkspaceSettings>; check(times: Retention): void },
   deps: WorkspaceDependencies,
   signal: AbortSignal,
 ): Promise<{ ledger: WorkspaceLedger; isNew: boolean }> {
@@ -28,16 +29,24 @@ export async function saveWorkspace(
   const made = { quotaBytes: defaultQuotaBytes, ...to }
   for (let tries = 0; tries < TRIES; tries++) {
     const known = await deps.ledger.read(workspaceId, signal)
-    check({ ...(known ?? made), ...to })
+    const wanted = withBothTimes(to, known ?? made)
+    check(wanted)
     const saved = known ? { isNew: false, ledger: known } : await workspaces.create(workspaceId, made, signal)
+    const change = { shown: saved.ledger, to: wanted }
     const isChange = !saved.isNew && Object.keys(to).length > 0
-    const ledger = isChange ? await workspaces.change(workspaceId, { shown: saved.ledger, to }, signal) : saved.ledger
+    const ledger = isChange ? await workspaces.change(workspaceId, change, signal) : saved.ledger
     if (ledger === 'changed' || ledger === undefined) continue
     // Also if nothing is new: an earlier try may have been interrupted here.
     if ('requestsPerMinute' in to) await limitKeys(workspaceId, deps, signal)
     return { ledger, isNew: saved.isNew }
   }
   throw new ServiceError('workspace_busy')
+}
+
+/** The times have to fit together, so whoever changes the one relies on the other. */
+function withBothTimes(to: Partial<WorkspaceSettings>, { expireAfterSeconds, expireAtMostSeconds }: Retention) {
+  const isOfTimes = 'expireAfterSeconds' in to || 'expireAtMostSeconds' in to
+  return isOfTimes ? { expireAfterSeconds, expireAtMostSeconds, ...to } : to
 }
 
 /**

@@ -13,9 +13,10 @@ export type ApiKeyRecord = ApiKey & {
   createdAt: string
 }
 
-type Unchanging = 'keyId' | 'workspaceId' | 'name' | 'createdAt'
 /** What is undefined is removed; what is missing stays. */
-export type ApiKeyChange = { [Member in Exclude<keyof ApiKeyRecord, Unchanging>]?: ApiKeyRecord[Member] | undefined }
+export type ApiKeyChange = {
+  [Member in Exclude<keyof ApiKeyRecord, 'keyId' | 'name' | 'createdAt'>]?: ApiKeyRecord[Member] | undefined
+}
 
 /** For platform teams, who manage keys. Authentication sees each change at the next request. */
 export interface ApiKeyAdministration {
@@ -29,12 +30,19 @@ export interface ApiKeyAdministration {
   ): AsyncIterable<ApiKeyRecord>
   /**
    * May be repeated.
-   * @param shown only if this is its token's hash, or the new one is
-   * @returns false when there is no such key, or its token is another
+   * @param shown only if token, state and end are still these, or the token is the new one
+   * @returns the key as it is now; undefined: there is none, or it is not as shown
    */
-  change(keyId: string, change: ApiKeyChange, signal: AbortSignal, shown?: string): Promise<boolean>
-  /** Idempotent. */
-  remove(keyId: string, signal: AbortSignal): Promise<void>
+  change(
+    keyId: string,
+    change: ApiKeyChange,
+    signal: AbortSignal,
+    shown?: ApiKeyRecord,
+  ): Promise<ApiKeyRecord | undefined>
+  /** Idempotent. @param shown only if its token is still this one's */
+  remove(keyId: string, signal: AbortSignal, shown?: ApiKeyRecord): Promise<void>
+  /** Of a workspace, also those that cannot be read. @returns how many there were */
+  removeAll(workspaceId: WorkspaceId, signal: AbortSignal): Promise<number>
 }
 
 export function newApiKeyRecord(token: string, grant: ApiKeyGrant, nowMs: number, name?: string): ApiKeyRecord {

@@ -1,13 +1,10 @@
 import { isKeyName, PERMISSIONS, type Permission } from '../auth/caller.ts'
 import { MOST_REQUESTS_PER_MINUTE } from '../config.ts'
 import { isWorkspaceId, type WorkspaceId } from '../ids.ts'
+import { HUNDRED_YEARS_MS, parseMoment } from '../moment.ts'
 import { type Body, refuseBody } from './known-names.ts'
 import { refuseValue } from './query.ts'
 import type { ApiEvent } from './request-state.ts'
-
-const HUNDRED_YEARS_SECONDS = 100 * 365 * 86_400
-/** ISO 8601 with a time zone. */
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/
 
 /** @throws ServiceError invalid_parameter */
 export function readWorkspaceId({ pathParameters }: ApiEvent): WorkspaceId {
@@ -35,25 +32,26 @@ export function readRequestsPerMinute(body: Body): number | undefined {
 }
 
 export function readPermissions({ permissions }: Body): Permission[] | undefined {
-  if (permissions === undefined) return undefined
+  if (permissions === undefined || permissions === null) return undefined
   const known: readonly unknown[] = PERMISSIONS
   if (Array.isArray(permissions) && permissions.length > 0 && permissions.every((each) => known.includes(each)))
     return [...new Set<Permission>(permissions)]
   return refuseBody(`permissions must be an array of one or more of ${PERMISSIONS.join(', ')}.`)
 }
 
-export function readUserId({ user_id: userId }: Body): string | undefined {
+export function readUserId(body: Body): string | undefined {
+  const userId = body.user_id ?? undefined
   if (userId === undefined || (typeof userId === 'string' && /^[\x21-\x7e]{1,128}$/.test(userId))) return userId
   return refuseBody('user_id must be 1 to 128 visible ASCII characters.')
 }
 
 /** When a key ends, in ms since 1970. */
 export function readEnd(body: Body, nowMs: number): number | undefined {
-  const seconds = readNumber(body, 'expires_in_seconds', 1, HUNDRED_YEARS_SECONDS)
+  const seconds = readNumber(body, 'expires_in_seconds', 1, HUNDRED_YEARS_MS / 1000)
   const at = body.expires_at ?? undefined
   if (at === undefined) return seconds === undefined ? undefined : nowMs + 1000 * seconds
   if (seconds !== undefined) refuseBody('It may have expires_at or expires_in_seconds, not both.')
-  const ms = typeof at === 'string' && MOMENT.test(at) ? Date.parse(at) : Number.NaN
-  if (ms > nowMs && ms <= nowMs + 1000 * HUNDRED_YEARS_SECONDS) return ms
+  const ms = typeof at === 'string' ? (parseMoment(at) ?? Number.NaN) : Number.NaN
+  if (ms > nowMs && ms <= nowMs + HUNDRED_YEARS_MS) return ms
   return refuseBody('expires_at must be a time to come with its time zone, such as 2027-01-31T00:00:00Z.')
 }

@@ -6,7 +6,7 @@ import { readWaitMs } from './preconditions.ts'
 import { queryNames, queryValues, refuseParameter } from './query.ts'
 import { headerValues } from './request-headers.ts'
 
-/** The members of a body. Empty ones count as not sent, and null, unless that takes a value away; an empty prefix is all files. */
+/** The members of a body. Those that are null or empty count as not sent, except by platforms; an empty prefix is all files. */
 export type Body = Readonly<Record<string, unknown>>
 
 /** Older libraries of Anthropic, and Azure's, send these with every request. */
@@ -19,13 +19,7 @@ const MAX_BODY_BYTES = 1_000_000
  * @throws ServiceError unsupported_parameter, invalid_body
  */
 export function requireKnownNames(event: APIGatewayProxyEvent, operation: OperationName): Body {
-  const {
-    for: whom,
-    query: own = [],
-    headers = HEADERS_OF_ALL,
-    body: members = [],
-    canClear = false,
-  } = entryOf(operation)
+  const { for: whom, query: own = [], headers = HEADERS_OF_ALL, body: members = [] } = entryOf(operation)
   const query = whom === 'platform' ? own : [...own, 'workspace_id']
   const other = queryNames(event).find((name) => ![...query, ...QUERY_OF_LIBRARIES].includes(name))
   if (other !== undefined) refuseParameter(other, query.length > 0 ? `It knows ${query.join(', ')}.` : 'It has none.')
@@ -34,7 +28,7 @@ export function requireKnownNames(event: APIGatewayProxyEvent, operation: Operat
     const isSent = name === 'Prefer' ? readWaitMs(event) : headerValues(event, name.toLowerCase()).length > 0
     if (isSent) refuseParameter(name, 'Only POST /containers/{container_id}/files/{file_id}/promote knows this header.')
   }
-  const body = readBody(event, canClear ? members : [])
+  const body = readBody(event, whom === 'platform')
   // JSON.parse makes a member of __proto__, so that one is unknown like any other.
   if (Object.keys(body).some((name) => !members.includes(name))) {
     refuseBody(members.length > 0 ? `It may have only the members ${members.join(', ')}.` : 'It must be empty.')
@@ -42,7 +36,7 @@ export function requireKnownNames(event: APIGatewayProxyEvent, operation: Operat
   return body
 }
 
-function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, clearable: readonly string[]): Body {
+function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, isOfPlatform: boolean): Body {
   const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
   if (bytes.length > MAX_BODY_BYTES) refuseBody(`It must have at most ${MAX_BODY_BYTES} bytes.`)
   let value: unknown
@@ -56,7 +50,7 @@ function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, clearable: re
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     refuseBody('It must be a JSON object in UTF-8.')
   const isSent = ([name, member]: [string, unknown]) =>
-    (member !== null || clearable.includes(name)) && (member !== '' || name === 'prefix')
+    isOfPlatform || (member !== null && (member !== '' || name === 'prefix'))
   return Object.fromEntries(Object.entries(value).filter(isSent))
 }
 

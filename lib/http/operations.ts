@@ -12,8 +12,6 @@ interface OperationEntry {
   headers?: readonly string[]
   /** Members of the body. */
   body?: readonly string[]
-  /** A member that is null takes the value away, instead of counting as not sent. */
-  canClear?: true
 }
 
 /** Headers that only promotions use. */
@@ -96,7 +94,6 @@ export const OPERATIONS = {
     function: 'manage-workspaces',
     for: 'platform',
     body: ['quota_bytes', 'expire_after_seconds', 'expire_at_most_seconds', 'requests_per_minute'],
-    canClear: true,
   },
   delete_workspace: { route: `DELETE ${WORKSPACE}`, function: 'manage-workspaces', for: 'platform' },
   list_keys: {
@@ -117,7 +114,6 @@ export const OPERATIONS = {
     function: 'manage-workspaces',
     for: 'platform',
     body: ['disabled', ...MEMBERS_OF_KEYS],
-    canClear: true,
   },
   delete_key: { route: `DELETE ${WORKSPACE}/keys/{name}`, function: 'manage-workspaces', for: 'platform' },
 } as const satisfies Record<string, OperationEntry>

@@ -61,6 +61,23 @@ describe('PUT /workspaces/{workspace_id}', () => {
     expect(await limits()).toEqual([12, 60, 60])
   })
 
+  it('takes each of two times that do not fit together beside the other, but not both', async () => {
+    await call('save_workspace', {})
+    const { workspaces } = api.dependencies.administration
+    const { change } = workspaces
+    let isFirst = true
+    workspaces.change = async (...args) => {
+      if (isFirst) {
+        isFirst = false
+        expect((await call('save_workspace', { expire_at_most_seconds: 3600 })).status).toBe(200)
+      }
+      return change(...args)
+    }
+    expect(refusalOf(await call('save_workspace', { expire_after_seconds: 7200 }))).toEqual([400, 'invalid_body'])
+    const kept = { expire_after_seconds: null, expire_at_most_seconds: 3600 }
+    expect(await bodyOf(call('save_workspace', { quota_bytes: 5 }))).toMatchObject({ ...kept, quota_bytes: 5 })
+  })
+
   it.each([
     ['no longer possible together', { expire_after_seconds: 7200, expire_at_most_seconds: 3600 }],
     ['negative', { quota_bytes: -1 }],
@@ -154,8 +171,7 @@ describe('PUT …/keys/{name}', () => {
 
   it('made again, it is what the repetition says, with one token that works', async () => {
     const first = await tokenOf(call('save_key', WANTED))
-    await call('change_key', { disabled: true })
-    const again = await bodyOf(call('save_key', MANAGEMENT))
+    const again = await bodyOf(call('save_key', { ...MANAGEMENT, user_id: null, expires_at: null }))
     expect(again).toMatchObject({ kind: 'management', permissions: PERMISSIONS, user_id: null, expires_at: null })
     expect(again).toMatchObject({ disabled: false, requests_per_minute: null, is_new: false })
     expect([await who(first), await who(`${again.token}`)]).toEqual([401, expect.objectContaining(MANAGEMENT)])
@@ -179,12 +195,35 @@ describe('PUT …/keys/{name}', () => {
     expect([await works(), three.former_tokens_end_at]).toEqual([[false, false, false], null])
   })
 
-  it('lets no token of a disabled key work again', async () => {
+  it('leaves a disabled key disabled, and lets no token that it had work again', async () => {
     const stolen = await tokenOf(call('save_key', MANAGEMENT))
     await call('change_key', { disabled: true })
-    await call('save_key', { ...MANAGEMENT, grace_seconds: 3600 })
-    expect(await who(stolen)).toBe(401)
+    const again = await bodyOf(call('save_key', { ...MANAGEMENT, grace_seconds: 3600 }))
+    expect(again).toMatchObject({ disabled: true, former_tokens_end_at: null })
+    expect([await who(stolen), await who(`${again.token}`)]).toEqual([401, 401])
+    await call('change_key', { disabled: false })
+    expect([await who(stolen), await who(`${again.token}`)]).toEqual([401, expect.objectContaining(MANAGEMENT)])
   })
+
+  it.each([{ disabled: true }, { expires_in_seconds: 1 }])(
+    'whatever grace it names: a change to %j beside it ends the token that was stolen',
+    async (change) => {
+      const stolen = await tokenOf(call('save_key', MANAGEMENT))
+      const { apiKeys } = api.dependencies.administration
+      const { get } = apiKeys
+      let isFirst = true
+      apiKeys.get = async (...args) => {
+        const key = await get(...args)
+        if (!isFirst) return key
+        isFirst = false
+        await call('change_key', change)
+        return key
+      }
+      await call('save_key', { ...MANAGEMENT, grace_seconds: 86_400 })
+      api.clock.nowMs += 2000
+      expect(await who(stolen)).toBe(401)
+    },
+  )
 
   it('beside itself: one token works at the end', async () => {
     const answers = await Promise.all(Array.from({ length: 3 }, () => call('save_key', MANAGEMENT)))
@@ -209,6 +248,9 @@ describe('PUT …/keys/{name}', () => {
     ['with a number as its owner', { ...MANAGEMENT, user_id: 7 }],
     ['of an owner with a space', { ...MANAGEMENT, user_id: 'u 7' }],
     ['with a token', { ...MANAGEMENT, token: 'cfp_' }],
+    ['with an unknown member that is null', { ...MANAGEMENT, quota: null }],
+    ['with an empty end', { ...MANAGEMENT, expires_at: '' }],
+    ['that ends on February 30', { ...MANAGEMENT, expires_at: '2099-02-30T00:00:00Z' }],
   ])('refuses a key %s, and the former one works on', async (_, body) => {
     const token = await tokenOf(call('save_key', MANAGEMENT))
     expect(refusalOf(await call('save_key', body))).toEqual([400, 'invalid_body'])
@@ -242,15 +284,20 @@ describe('PATCH and DELETE …/keys/{name}', () => {
     }
   })
 
-  it.each([{ disabled: 'yes' }, { permissions: [] }, { expires_at: 'tomorrow' }, { kind: 'management' }])(
-    'refuse %j, and change nothing',
-    async (body) => {
-      await call('save_workspace', {})
-      const token = await tokenOf(call('save_key', { permissions: ['files:read'] }))
-      expect(refusalOf(await call('change_key', body))).toEqual([400, 'invalid_body'])
-      expect(await who(token)).toMatchObject({ permissions: ['files:read'] })
-    },
-  )
+  it.each([
+    { disabled: '' },
+    { disabled: null },
+    { user_id: null },
+    { disabled: 'yes' },
+    { permissions: [] },
+    { expires_at: 'tomorrow' },
+    { kind: 'management' },
+  ])('refuse %j, and change nothing', async (body) => {
+    await call('save_workspace', {})
+    const token = await tokenOf(call('save_key', { permissions: ['files:read'] }))
+    expect(refusalOf(await call('change_key', body))).toEqual([400, 'invalid_body'])
+    expect(await who(token)).toMatchObject({ permissions: ['files:read'] })
+  })
 })
 
 describe('DELETE /workspaces/{workspace_id}', () => {
@@ -275,7 +322,24 @@ describe('DELETE /workspaces/{workspace_id}', () => {
     expect(await who(api.managementToken)).toMatchObject({ workspace_id: 'ws_1' })
   })
 
-  it('while a promotion is under way: deletes the keys, and says so', async () => {
+  it('is done although a deletion that was killed has left its marker', async () => {
+    const ids = { workspaceId: 'ws_acme' as WorkspaceId, documentId: 'file_a' as never, attemptId: 'a' as never }
+    await call('save_workspace', {})
+    const release = { ...ids, releaseId: 'r' as never, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs }
+    expect(await api.ledger.mark(release, signal, 0)).not.toBe('crowded')
+    expect((await call('delete_workspace')).status).toBe(200)
+  })
+
+  it('while a promotion is under way: says so, and its keys work on', async () => {
+    const ids = { workspaceId: 'ws_acme' as WorkspaceId, documentId: 'file_a' as never, attemptId: 'a' as never }
+    await call('save_workspace', {})
+    const token = await tokenOf(call('save_key', MANAGEMENT))
+    await api.ledger.take({ ...ids, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs }, signal, 0)
+    expect(refusalOf(await call('delete_workspace'))).toEqual([503, 'workspace_busy'])
+    expect(await who(token)).toMatchObject(MANAGEMENT)
+  })
+
+  it('deletes the keys, and says so, when a promotion that had begun takes its bytes meanwhile', async () => {
     const workspaceId = 'ws_acme' as WorkspaceId
     await call('save_workspace', {})
     const token = await tokenOf(call('save_key', MANAGEMENT))

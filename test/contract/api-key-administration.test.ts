@@ -87,7 +87,7 @@ it.each([
   ['takes its limit from', { requestsPerMinute: undefined, workspaceRequestsPerMinute: 120 }],
 ] as const)('%s a key and leaves the rest of it alone', async (_, change) => {
   const [{ key }, { key: bystander }] = [await add(), await add()]
-  expect(await administration.change(key.keyId, change, signal)).toBe(true)
+  expect(await administration.change(key.keyId, change, signal)).toEqual({ ...key, ...change })
   expect(await administration.get(key.keyId, signal)).toEqual({ ...key, ...change })
   expect(await administration.get(bystander.keyId, signal)).toEqual(bystander)
 })
@@ -95,19 +95,40 @@ it.each([
 it('gives a key another token, if it has the one that was shown; the former one ends in time', async () => {
   const { key, token } = await add()
   const [renewed, other] = [newToken(key.keyId), newToken(key.keyId)]
-  const give = (next: string, shown: string) => {
-    const formerTokens = { [hashToken(token)]: NOW + 1000 }
-    const change = { tokenHash: hashToken(next), formerTokens }
-    return administration.change(key.keyId, change, signal, hashToken(shown))
-  }
+  const formerTokens = { [hashToken(token)]: NOW + 1000 }
+  const give = (next: string) =>
+    administration.change(key.keyId, { tokenHash: hashToken(next), formerTokens }, signal, key)
+  const given = { ...key, tokenHash: hashToken(renewed), formerTokens }
   // Once more: its answer was lost.
-  const answers = [await give(renewed, token), await give(renewed, token), await give(other, token)]
-  expect(answers).toEqual([true, true, false])
+  expect([await give(renewed), await give(renewed), await give(other)]).toEqual([given, given, undefined])
   expect(await find(renewed)).toMatchObject({ keyId: key.keyId, expiresAtMs: grant.expiresAtMs })
   expect(await find(token)).toMatchObject({ keyId: key.keyId, expiresAtMs: NOW + 1000 })
   await administration.change(key.keyId, { expiresAtMs: NOW }, signal)
   expect(await find(token)).toMatchObject({ expiresAtMs: NOW })
   expect(await find(other)).toBeUndefined()
+})
+
+it.each<[string, object, object?]>([
+  ['was disabled', { isEnabled: false }],
+  ['is to end sooner', { expiresAtMs: NOW }],
+  ['is to end', { expiresAtMs: NOW }, { expiresAtMs: undefined }],
+])('gives no other token to a key that %s since it was shown', async (_, change, before = {}) => {
+  const { key } = await add(before)
+  const changed = await administration.change(key.keyId, change, signal)
+  expect(await administration.change(key.keyId, { tokenHash: 'h', isEnabled: true }, signal, key)).toBeUndefined()
+  expect(await administration.get(key.keyId, signal)).toEqual(changed)
+})
+
+it('removes a key as it was shown, and all of a workspace, also those that cannot be read', async () => {
+  const [{ key }, { key: bystander }] = [await add(), await add({ workspaceId: newWorkspaceId() })]
+  const renewed = await administration.change(key.keyId, { tokenHash: 'h' }, signal)
+  await administration.remove(key.keyId, signal, key)
+  expect(await list({ workspaceId: grant.workspaceId })).toEqual([renewed])
+  await administration.change(key.keyId, { requestsPerMinute: 0 }, signal).catch(() => {})
+  await expect(list({ workspaceId: grant.workspaceId })).rejects.toThrow('below one request')
+  expect(await administration.removeAll(grant.workspaceId, signal)).toBe(1)
+  expect(await list({ workspaceId: grant.workspaceId })).toEqual([])
+  expect(await administration.get(bystander.keyId, signal)).toEqual(bystander)
 })
 
 it('removes a key, which authentication then knows no more, and leaves the others alone; twice is fine', async () => {
@@ -118,6 +139,6 @@ it('removes a key, which authentication then knows no more, and leaves the other
 })
 
 it('makes no key by changing one that is not there', async () => {
-  expect(await administration.change(keyIdOf(grant.workspaceId), { isEnabled: true }, signal)).toBe(false)
+  expect(await administration.change(keyIdOf(grant.workspaceId), { isEnabled: true }, signal)).toBeUndefined()
   expect(await list({ workspaceId: grant.workspaceId })).toEqual([])
 })

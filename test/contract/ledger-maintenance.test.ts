@@ -97,13 +97,20 @@ describe('remove', () => {
     expect(await take(attempt())).toMatchObject({ outcome: 'taken', ledger: { quotaBytes: 1000 } })
   })
 
+  it('takes no notice of a release that is left over: its document was given back by another', async () => {
+    await create()
+    await on.ledger.mark(newRelease(attempt()), signal, 0)
+    expect(await remove((await ledgerNow()).version)).toBe(true)
+    expect(await read()).toBeUndefined()
+  })
+
   it.each<[string, () => Promise<unknown>, seen?: 'before' | 'never']>([
     ['counts bytes', () => counted(1)],
     ['counts a document that weighs nothing', () => counted(0)],
     ['has a taking under way that weighs nothing', () => taken({ sizeBytes: 0 })],
     [
-      'has a release under way that weighs nothing',
-      () => on.ledger.mark(newRelease(attempt({ sizeBytes: 0 })), signal, 0),
+      'has a deletion under way of what weighs nothing',
+      async () => on.ledger.mark(newRelease(await counted(0)), signal, 0),
     ],
     [
       'changed since it was looked at, although it is empty again',

@@ -62,6 +62,7 @@ describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
     // Each twice: sign up, plan; key, rotation; the last key; the end.
     const workspace = '/v1/workspaces/ws_of_program'
     const expected = [...Array(4).fill(`PUT ${workspace}`), ...Array(4).fill(`PUT ${workspace}/keys/backend`)]
+    expected.push(...Array(2).fill(`DELETE ${workspace}/keys/backend`))
     expected.push(...Array(2).fill(`PUT ${workspace}/keys/offboarding`), ...Array(2).fill(`DELETE ${workspace}`))
     expect(changes.toSorted()).toEqual(expected.toSorted())
     expect((await ask('GET', '/workspaces/ws_of_program')).status).toBe(404)

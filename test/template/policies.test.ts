@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import { FUNCTIONS, logicalIdOf } from '../../infra/deploy/functions.ts'
+import { ownerHash } from '../../lib/auth/api-token.ts'
 import type { RecordedAccess } from '../support/aws-call-recorder.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { isAllowed, type Statement, unusedRights } from '../support/template/iam-policies.ts'
@@ -101,6 +102,16 @@ describe.each(FUNCTIONS.map(({ name }) => name))(
     })
   },
 )
+
+it('manage-workspaces writes the keys of workspaces, and no platform key', () => {
+  for (const action of ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem']) {
+    const mayWrite = (workspaceId?: string) =>
+      allowed('manage-workspaces', action, `${PACKAGED_TABLE}keys`, {
+        'dynamodb:LeadingKeys': [ownerHash(workspaceId)],
+      })
+    expect([mayWrite('ws_1'), mayWrite()], action).toEqual([true, false])
+  }
+})
 
 describe('the functions that no request reaches', () => {
   it('cannot read a sandbox or a document', () => {

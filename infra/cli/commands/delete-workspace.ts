@@ -24,8 +24,7 @@ export async function deleteWorkspace(
 ): Promise<void> {
   const { output, signal } = session
   const stores = await session.stores()
-  const listKeys = () => Array.fromAsync(stores.apiKeys.list({ workspaceId }, signal))
-  const keys = await listKeys()
+  const keys = await Array.fromAsync(stores.apiKeys.list({ workspaceId }, signal))
   const items = await Array.fromAsync(stores.documents.list(workspaceId, signal))
   const documents = items.filter(isDocument)
   // A user who may not list versions is told so before anything is gone.
@@ -48,13 +47,11 @@ export async function deleteWorkspace(
   const andStored = stored ? `, and ${stored.texts.join(', ')},` : ''
   await confirm(`Delete workspace ${workspaceId}${what}${andStored} in ${session.place}?`, yes, session)
 
-  for (const { keyId } of keys) await stores.apiKeys.remove(keyId, signal)
+  await stores.apiKeys.removeAll(workspaceId, signal)
   if (erase) {
     // Also without keys: whoever repeats the command may have interrupted it here.
     output.progress(`waiting ${stores.leaseMs / 1000} s for what earlier requests have sent`)
     await sleep(stores.leaseMs, undefined, { signal })
-    // Somebody may have made another meanwhile.
-    for (const { keyId } of await listKeys()) await stores.apiKeys.remove(keyId, signal)
   }
   await deleteDocuments(
     session,
@@ -62,6 +59,8 @@ export async function deleteWorkspace(
     documents.map(({ documentId }) => documentId),
   )
   const left = await removeEmptied(workspaceId, stores, signal)
+  // Somebody may have made another meanwhile; whoever makes one later finds no workspace.
+  await stores.apiKeys.removeAll(workspaceId, signal)
   const deleted = { workspaceId, keys: keys.length, documents: documents.length }
   if (erase) return eraseStored({ ...deleted, left }, stores, session)
   output.done(`Workspace ${workspaceId} is deleted, with ${contents}.`, { ...deleted, outcome: 'deleted' })

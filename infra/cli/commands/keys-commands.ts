@@ -19,7 +19,7 @@ import {
   parseWorkspaceId,
 } from '../terminal/parse-values.ts'
 import { describeKey, findKey, KEY_COLUMNS, keyJson, keyNotFound, stateOf } from './keys.ts'
-import { createKey, rotateKey } from './new-key.ts'
+import { createKey, requirePlatformEnd, rotateKey } from './new-key.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
 const DAY_MS = 86_400_000
@@ -107,6 +107,7 @@ async function showKey(session: Session, keyId: string) {
 async function change(session: Session, keyId: string, changes: ApiKeyChange, isConfirmed = false) {
   const { apiKeys } = await session.stores()
   const key = await findKey(keyId, apiKeys, session.signal)
+  if (key.kind === 'platform' && 'expiresAtMs' in changes) requirePlatformEnd(changes.expiresAtMs)
   if (changes.permissions && key.kind !== 'standard') {
     const message = `${keyId} is a ${key.kind} key: only a standard key has permissions to choose. None was changed.`
     throw new CommandError('not_a_standard_key', message)
@@ -114,8 +115,8 @@ async function change(session: Session, keyId: string, changes: ApiKeyChange, is
   if (changes.isEnabled === false && stateOf(key) === 'enabled') {
     await confirm(`Refuse all requests with ${describeKey(key)}, in ${session.place}?`, isConfirmed, session)
   }
-  if (!(await apiKeys.change(keyId, changes, session.signal))) throw keyNotFound(keyId)
-  const changed = await findKey(keyId, apiKeys, session.signal)
+  const changed = await apiKeys.change(keyId, changes, session.signal)
+  if (changed === undefined) throw keyNotFound(keyId)
   session.output.done(`${describeKey(changed)}.`, keyJson(changed))
 }
 

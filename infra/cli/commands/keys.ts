@@ -1,5 +1,6 @@
 import { formerTokensEndAtMs } from '../../../lib/administration/save-key.ts'
 import type { ApiKeyAdministration, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
+import { permissionsOf } from '../../../lib/auth/authenticate.ts'
 import { CommandError } from '../command-error.ts'
 import type { Columns } from '../terminal/list-options.ts'
 import { time } from '../terminal/output.ts'
@@ -9,7 +10,7 @@ export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
   WORKSPACE: ({ workspaceId }) => workspaceId ?? '-',
   NAME: ({ name }) => name ?? '-',
   KIND: ({ kind }) => kind,
-  PERMISSIONS: ({ kind, permissions }) => (kind === 'standard' ? permissions.join(', ') || 'none' : 'all'),
+  PERMISSIONS: (key) => (key.kind === 'management' ? 'all' : permissionsOf(key).join(', ') || 'none'),
   USER: ({ userId }) => userId ?? '-',
   STATE: (key) => ({ text: stateOf(key), colour: stateOf(key) === 'enabled' ? 'green' : 'yellow' }),
   EXPIRES: ({ expiresAtMs }) => (expiresAtMs === undefined ? 'never' : time(expiresAtMs)),

@@ -22,7 +22,8 @@ interface KeyOptions {
   yes: boolean
 }
 
-const YEAR_MS = 366 * 86_400_000
+const OF_PLATFORM = { kind: 'platform', workspaceId: undefined, workspaceRequestsPerMinute: undefined } as const
+const YEAR_MS = 365 * 86_400_000
 
 const toExpiresAtMs = (expires: Expiry | undefined) => (expires === 'never' ? undefined : expires)
 
@@ -31,7 +32,7 @@ export async function createKey(session: Session, options: KeyOptions): Promise<
   const { requestsPerMinute, expires, grace: graceMs } = options
   const rights = { permissions, userId, requestsPerMinute, expiresAtMs: toExpiresAtMs(expires) }
   if (platform === (workspaceId !== undefined)) throw wrongUsage('Say --workspace or --platform.')
-  if (platform) return createPlatformKey(session, { grant: { ...rights, kind: 'platform' }, name, graceMs }, management)
+  if (platform) return createPlatformKey(session, { grant: { ...rights, ...OF_PLATFORM }, name, graceMs }, management)
   if (workspaceId === undefined) return
   if (management && permissions.length > 0) {
     throw wrongUsage('A management key has every permission: leave --permission out.')
@@ -51,11 +52,16 @@ export async function createKey(session: Session, options: KeyOptions): Promise<
 }
 
 /** Whoever has one can reach every workspace by a key that they make: it always ends. */
+export function requirePlatformEnd(expiresAtMs = Number.POSITIVE_INFINITY): void {
+  if (expiresAtMs > Date.now() + YEAR_MS + 1000) throw wrongUsage('A platform key ends within a year: say when.')
+}
+
+/** @throws CommandError for what it cannot have */
 async function createPlatformKey(session: Session, wanted: Parameters<typeof saveKey>[0], management: boolean) {
-  const { permissions, expiresAtMs = Number.POSITIVE_INFINITY } = wanted.grant
+  const { permissions, expiresAtMs } = wanted.grant
   if (management || permissions.length > 0)
     throw wrongUsage('A platform key manages workspaces and keys: leave --management and --permission out.')
-  if (expiresAtMs > Date.now() + YEAR_MS) throw wrongUsage('Say with --expires when it ends, within a year.')
+  requirePlatformEnd(expiresAtMs)
   show(await saveKey(wanted, await session.stores(), session.signal), session)
 }
 
@@ -68,6 +74,7 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
     throw new CommandError('key_not_valid', `Key ${keyId} is ${stateOf(key)}: ${advice}.`)
   }
   const change = expires === undefined ? {} : { expiresAtMs: toExpiresAtMs(expires) }
+  if (key.kind === 'platform' && expires !== undefined) requirePlatformEnd(change.expiresAtMs)
   const renewed = await renewToken(key, { graceMs, change }, stores, session.signal)
   if (renewed === undefined) {
     const message = `Key ${keyId} was rotated or deleted by somebody else at this moment: nothing was done.`

@@ -3,17 +3,15 @@ import ms from 'ms'
 import { isKeyName, PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import { MOST_REQUESTS_PER_MINUTE } from '../../../lib/config.ts'
 import { type ContainerId, type DocumentId, isWorkspaceId, type WorkspaceId } from '../../../lib/ids.ts'
+import { HUNDRED_YEARS_MS, parseMoment as toMoment } from '../../../lib/moment.ts'
 import { wrongUsage } from '../command-error.ts'
 
 /** After a capital, a small b means bits. */
 const BITS = /[KMGTPE]i?b$/
 /** A number with its unit: the library would take a bare number for milliseconds. */
 const DURATION = /^\d{1,9}(\.\d{1,3})? ?[a-z]+$/i
-const DAY_MS = 86_400_000
-/** ISO 8601 with its time zone; a day alone is that day's beginning in UTC. */
-const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
-/** Later dates are typing errors. */
-const MAX_YEARS_AHEAD_MS = 100 * 365 * DAY_MS
+/** In UTC. */
+const DAY = /^\d{4}-\d{2}-\d{2}$/
 
 /** Bytes: `10GiB`, `500MB`, `1.5TiB` or a plain number. Anything but a whole number of bytes is refused. */
 export function parseSize(text: string): number {
@@ -34,7 +32,7 @@ export function parseDuration(text: string): number {
   if (text === '0') return 0
   const durationMs = DURATION.test(text) ? ms(text as ms.StringValue) : undefined
   if (durationMs === undefined) refuse(`"${text}" is not a duration: write for example 30s, 15m, 24h or 90d`)
-  if (durationMs > MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years`)
+  if (durationMs > HUNDRED_YEARS_MS) refuse(`"${text}" is more than a hundred years`)
   return durationMs
 }
 
@@ -58,11 +56,8 @@ export const parseRetention = (text: string) => (text === 'never' ? text : parse
 
 /** ms since 1970. */
 export function parseMoment(text: string): number {
-  const [, day] = MOMENT.exec(text) ?? []
-  const moment = day === undefined ? Number.NaN : Date.parse(text)
-  // Date.parse takes February 31 for a day in March.
-  const isRealDay = day !== undefined && new Date(`${day}T00:00Z`).toJSON()?.startsWith(day)
-  if (Number.isNaN(moment) || !isRealDay) {
+  const moment = toMoment(DAY.test(text) ? `${text}T00:00Z` : text)
+  if (moment === undefined) {
     refuse(`"${text}" is not a time: write for example 2027-01-31T00:00Z (with its time zone) or 2027-01-31 (UTC)`)
   }
   return moment
@@ -77,7 +72,7 @@ export function parseExpiry(text: string): Expiry {
   if (DURATION.test(text)) return Date.now() + parseDuration(text)
   const moment = parseMoment(text)
   if (moment <= Date.now()) refuse(`"${text}" is past`)
-  if (moment > Date.now() + MAX_YEARS_AHEAD_MS) refuse(`"${text}" is more than a hundred years ahead`)
+  if (moment > Date.now() + HUNDRED_YEARS_MS) refuse(`"${text}" is more than a hundred years ahead`)
   return moment
 }
 

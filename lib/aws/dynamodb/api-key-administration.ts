@@ -1,8 +1,9 @@
 import type { ApiKeyAdministration, ApiKeyChange, ApiKeyRecord } from '../../auth/api-key-administration.ts'
 import { ownerHash } from '../../auth/api-token.ts'
+import type { WorkspaceId } from '../../ids.ts'
 import { type ApiKeyItem, keyOfRecord, toRecord } from './api-key-store.ts'
 import type { Attributes } from './codec.ts'
-import { openTable, setting, type TableSettings } from './table.ts'
+import { asRead, openTable, setting, type TableSettings } from './table.ts'
 
 const NAMES = {
   keyId: 'key_id',
@@ -22,6 +23,14 @@ const NAMES = {
 
 export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdministration {
   const table = openTable(settings)
+  const listOptions = (signal: AbortSignal) => ({ name: 'keys.list', signal })
+  /** Two workspaces could share a hash, but hardly ever do. */
+  async function* pagesOf(workspaceId: WorkspaceId, signal: AbortSignal, start = {}) {
+    const partition = { owner_hash: ownerHash(workspaceId) }
+    for await (const items of table.pagesOf(partition, listOptions(signal), start))
+      yield items.filter(({ workspace_id }) => workspace_id?.S === workspaceId)
+  }
+
   return {
     async add(key, signal) {
       const isNew = { ConditionExpression: 'attribute_not_exists(key_id)' }
@@ -36,37 +45,45 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
     },
 
     async *list({ workspaceId, after, limit }, signal) {
-      const options = { name: 'keys.list', signal }
       const start = { ...(after && { after: keyOfRecord(after) }), ...(limit !== undefined && { Limit: limit }) }
-      const pages =
-        workspaceId === undefined
-          ? table.scan(options)
-          : table.pagesOf({ owner_hash: ownerHash(workspaceId) }, options, start)
-      for await (const items of pages) {
-        for (const record of items.map(toRecord)) {
-          // Two workspaces could share a hash, but hardly ever do.
-          if (workspaceId === undefined || record.workspaceId === workspaceId) yield record
-        }
-      }
+      const pages = workspaceId === undefined ? table.scan(listOptions(signal)) : pagesOf(workspaceId, signal, start)
+      for await (const items of pages) yield* items.map(toRecord)
     },
 
     async change(keyId, change, signal, shown) {
-      const isShown = shown === undefined ? '' : ' AND token_hash = :shown'
       const { values, ...update } = setting(toAttributes(change))
-      const written = await table.update(
+      const { condition, values: read } = asRead(shown === undefined ? {} : toAttributes(pickShown(shown)))
+      const isShown = { ConditionExpression: ['attribute_exists(key_id)', condition].filter(Boolean).join(' AND ') }
+      const names = { ...NAMES_OF_SHOWN, ...update.ExpressionAttributeNames }
+      const { applied, item } = await table.update(
         keyOfRecord(keyId),
         {
           ...update,
-          ConditionExpression: `attribute_exists(key_id)${isShown}`,
-          values: { ...values, ...(shown !== undefined && { ':shown': shown }) },
+          ...isShown,
+          ...(shown && { ExpressionAttributeNames: names }),
+          values: { ...values, ...read },
+          ReturnValues: 'ALL_NEW',
         },
         { name: 'keys.change', signal },
       )
-      return written.applied || (change.tokenHash !== undefined && hasToken(change.tokenHash, written.item))
+      const isDone = applied || (change.tokenHash !== undefined && hasToken(change.tokenHash, item))
+      return isDone && item ? toRecord(item) : undefined
     },
 
-    async remove(keyId, signal) {
-      await table.remove(keyOfRecord(keyId), {}, { name: 'keys.remove', signal })
+    async remove(keyId, signal, shown) {
+      const isShown = shown && { ConditionExpression: 'token_hash = :shown', values: { ':shown': shown.tokenHash } }
+      await table.remove(keyOfRecord(keyId), isShown ?? {}, { name: 'keys.remove', signal })
+    },
+
+    async removeAll(workspaceId, signal) {
+      let count = 0
+      for await (const items of pagesOf(workspaceId, signal)) {
+        for (const { key_id } of items) {
+          await table.remove(keyOfRecord(`${key_id?.S}`), {}, { name: 'keys.remove', signal })
+          count++
+        }
+      }
+      return count
     },
   }
 }
@@ -80,3 +97,7 @@ function toAttributes(key: ApiKeyRecord | ApiKeyChange): Record<string, unknown>
 }
 
 const toStatus = (isEnabled: boolean | undefined) => (isEnabled ? 'enabled' : 'disabled')
+
+/** A former token lives as long as these let it, so its new end is made of them. */
+const pickShown = ({ tokenHash, isEnabled, expiresAtMs }: ApiKeyRecord) => ({ tokenHash, isEnabled, expiresAtMs })
+const NAMES_OF_SHOWN = { '#token_hash': 'token_hash', '#status': 'status', '#expires_at': 'expires_at' }

@@ -1,6 +1,6 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { ApiKeyRecord } from '../../auth/api-key-administration.ts'
-import { ownerHashIn } from '../../auth/api-token.ts'
+import { ownerHash, ownerHashIn } from '../../auth/api-token.ts'
 import type { ApiKeyStore, KeyKind } from '../../auth/caller.ts'
 import { isWorkspaceId } from '../../ids.ts'
 import type { Attributes } from './codec.ts'
@@ -41,7 +41,7 @@ export function createApiKeyStore(settings: TableSettings): ApiKeyStore {
       const { tokenHash: current, formerTokens, createdAt: _, name: _name, ...key } = toRecord(item)
       if (tokenHash === current) return key
       const endsAtMs = formerTokens?.[tokenHash]
-      return endsAtMs === undefined
+      return typeof endsAtMs !== 'number'
         ? undefined
         : { ...key, expiresAtMs: Math.min(endsAtMs, key.expiresAtMs ?? endsAtMs) }
     },
@@ -74,6 +74,9 @@ export function toRecord(attributes: Attributes): ApiKeyRecord {
     requestsPerMinute: numberOf('requests_per_minute'),
     createdAt: item.created_at ?? '',
   }
+  // The others of its owner are listed, and deleted, by their partition.
+  if (ownerHash(workspaceId && `${workspaceId}`) !== ownerHashIn(keyId))
+    throw new Error(`API key record ${keyId} is not in the partition of its owner`)
   // A platform key says so, and has no workspace: one that lost its workspace must not reach all of them.
   if (kind === 'platform' && workspaceId === undefined) return { ...key, kind }
   if (kind === 'platform' || typeof workspaceId !== 'string' || !isWorkspaceId(workspaceId))

@@ -16,8 +16,8 @@ const MAX_CHANGES = 600_000
 const IS_SAME_LEDGER = 'version BETWEEN :version AND :last'
 const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < :version)'
 const IS_ABSENT = 'attribute_not_exists(workspace_id)'
-const IS_EMPTY =
-  'remaining_bytes = quota_bytes AND documents = :none AND size(takings) = :none AND size(releases) = :none'
+/** Markers of bytes are of documents that are counted; a release that is left over is of none. */
+const IS_EMPTY = 'remaining_bytes = quota_bytes AND documents = :none'
 /** In the write that sets the quota: what is taken in between stays counted. */
 const KEEP_USED_BYTES = 'remaining_bytes = remaining_bytes + :difference'
 

@@ -19,7 +19,7 @@ import {
 import { type Body, refuseBody } from '../known-names.ts'
 import { pageOf } from '../page.ts'
 import { MAX_PAGE, queryValue, readLimit } from '../query.ts'
-import type { ApiEvent } from '../request-state.ts'
+import type { ApiEvent, RequestState } from '../request-state.ts'
 import { answer } from './manage-workspaces.ts'
 
 const DEFAULT_PAGE = 100
@@ -29,9 +29,10 @@ const KEY_ID = /^key_[0-9A-Za-z]{28}$/
 /** GET, PUT, PATCH and DELETE /v1/workspaces/{workspace_id}/keys/{name}, and GET …/keys, for platform keys. */
 export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies, 'ledger'>) {
   const { apiKeys, ledger, now } = deps
-  const find = async (event: ApiEvent, signal: AbortSignal) => {
-    const key = await apiKeys.get(keyIdOf(readWorkspaceId(event), readKeyName(event)), signal)
+  const find = async (event: ApiEvent, { deadline, telemetry }: RequestState) => {
+    const key = await apiKeys.get(keyIdOf(readWorkspaceId(event), readKeyName(event)), deadline.signal)
     if (key === undefined) throw new ServiceError('key_not_found')
+    telemetry.annotate({ managed_key_id: key.keyId })
     return key
   }
 
@@ -51,39 +52,41 @@ export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies
     },
 
     retrieve_key_by_name: {
-      async handleAny({ event, state: { deadline } }) {
-        return answer(describeKey(await find(event, deadline.signal), now()))
+      async handleAny({ event, state }) {
+        return answer(describeKey(await find(event, state), now()))
       },
     },
 
     save_key: {
-      async handleAny({ event, body, state: { deadline }, rateLimitPassed }) {
+      async handleAny({ event, body, state, rateLimitPassed }) {
         const [workspaceId, name] = [readWorkspaceId(event), readKeyName(event)]
         const grant = readGrant(workspaceId, body, now())
         const graceMs = 1000 * (readNumber(body, 'grace_seconds', 0, MOST_GRACE_SECONDS) ?? 0)
         await rateLimitPassed
-        const { key, token, isNew } = await saveWorkspaceKey({ grant, name, graceMs }, deps, deadline.signal)
+        const { key, token, isNew } = await saveWorkspaceKey({ grant, name, graceMs }, deps, state.deadline.signal)
+        state.telemetry.annotate({ managed_key_id: key.keyId })
         return answer({ ...describeKey(key, now()), token, is_new: isNew })
       },
     },
 
     change_key: {
-      async handleAny({ event, body, state: { deadline }, rateLimitPassed }) {
+      async handleAny({ event, body, state, rateLimitPassed }) {
         const change = readChange(body, now())
         await rateLimitPassed
-        const key = await find(event, deadline.signal)
+        const key = await find(event, state)
         if (change.permissions !== undefined && key.kind !== 'standard') refuseBody(ONLY_STANDARD)
-        const isThere = Object.keys(change).length === 0 || (await apiKeys.change(key.keyId, change, deadline.signal))
-        if (!isThere) throw new ServiceError('key_not_found')
-        return answer(describeKey({ ...key, ...change } as ApiKeyRecord, now()))
+        const isChange = Object.keys(change).length > 0
+        const changed = isChange ? await apiKeys.change(key.keyId, change, state.deadline.signal) : key
+        if (changed === undefined) throw new ServiceError('key_not_found')
+        return answer(describeKey(changed, now()))
       },
     },
 
     delete_key: {
-      async handleAny({ event, state: { deadline }, rateLimitPassed }) {
+      async handleAny({ event, state, rateLimitPassed }) {
         await rateLimitPassed
-        const { keyId, name, workspaceId } = await find(event, deadline.signal)
-        await apiKeys.remove(keyId, deadline.signal)
+        const { keyId, name, workspaceId } = await find(event, state)
+        await apiKeys.remove(keyId, state.deadline.signal)
         return answer({ workspace_id: workspaceId, name, key_id: keyId, deleted: true })
       },
     },
@@ -119,7 +122,7 @@ function describeKey(key: ApiKeyRecord, nowMs: number) {
 const ONLY_STANDARD = 'A management key has every permission: leave permissions out.'
 
 function readGrant(workspaceId: WorkspaceId, body: Body, nowMs: number): WorkspaceKeyGrant {
-  const { kind = 'standard' } = body
+  const kind = body.kind ?? 'standard'
   if (kind !== 'standard' && kind !== 'management') refuseBody('kind must be standard or management.')
   const permissions = readPermissions(body)
   if (kind === 'management' && permissions !== undefined) refuseBody(ONLY_STANDARD)

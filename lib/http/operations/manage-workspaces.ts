@@ -1,6 +1,6 @@
 import { deleteWorkspace } from '../../administration/delete-workspace.ts'
 import { saveWorkspace, type WorkspaceDependencies } from '../../administration/save-workspace.ts'
-import { ServiceError } from '../../errors.ts'
+import { LEAST_EXPIRY_SECONDS, ServiceError } from '../../errors.ts'
 import { isWorkspaceId } from '../../ids.ts'
 import { chooseExpiry, type Retention } from '../../ledger/expiry.ts'
 import type { WorkspaceLedger, WorkspaceSettings } from '../../ledger/ports/ledger.ts'
@@ -10,7 +10,6 @@ import { type Body, refuseBody } from '../known-names.ts'
 import { pageOf } from '../page.ts'
 import { MAX_PAGE, queryValue, readLimit } from '../query.ts'
 
-const LEAST_RETENTION_SECONDS = 3600
 const MOST_RETENTION_SECONDS = 3650 * 86_400
 const DEFAULT_PAGE = 100
 
@@ -59,7 +58,7 @@ export function workspaceOperations(deps: WorkspaceDependencies) {
 
 export const answer = (body: object) => ({ statusCode: 200, body: JSON.stringify(body) })
 
-export function describeWorkspace(ledger: WorkspaceLedger) {
+function describeWorkspace(ledger: WorkspaceLedger) {
   const { workspaceId, quotaBytes, usedBytes, documents, createdAt } = ledger
   return {
     workspace_id: workspaceId,
@@ -78,7 +77,7 @@ export function describeWorkspace(ledger: WorkspaceLedger) {
 function readSettings(body: Body): Partial<WorkspaceSettings> {
   const quotaBytes = readNumber(body, 'quota_bytes', 0, Number.MAX_SAFE_INTEGER)
   if (body.quota_bytes === null) refuseBody('quota_bytes cannot be null: a workspace always has a quota.')
-  const retention = (name: string) => readNumber(body, name, LEAST_RETENTION_SECONDS, MOST_RETENTION_SECONDS)
+  const retention = (name: string) => readNumber(body, name, LEAST_EXPIRY_SECONDS, MOST_RETENTION_SECONDS)
   return {
     ...(quotaBytes !== undefined && { quotaBytes }),
     ...('expire_after_seconds' in body && { expireAfterSeconds: retention('expire_after_seconds') }),

@@ -46,6 +46,7 @@ function applies({ actions, resources, condition }: Statement, access: Access): 
 
 const OPERATORS: Record<string, (pattern: string, value: string) => boolean> = {
   StringEquals: (wanted, value) => wanted === value,
+  StringNotEquals: (unwanted, value) => unwanted !== value,
   StringLike: isLike,
   ArnLike: isLike,
 }

@@ -1,5 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
+import { keyIdOf } from '../../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { toRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
@@ -11,7 +12,13 @@ const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
 
 describe('the record of an API key', () => {
-  const RECORD = { key_id: 'k', token_hash: 'h', workspace_id: 'ws_1', kind: 'standard', created_at: '2026' }
+  const RECORD = {
+    key_id: keyIdOf('ws_1', 'k'),
+    token_hash: 'h',
+    workspace_id: 'ws_1',
+    kind: 'standard',
+    created_at: '2026',
+  }
   const readBack = (change: object) => toRecord(marshall({ ...RECORD, ...change }, { removeUndefinedValues: true }))
 
   it.each([{}, { permissions: 'files:read' }])('written by hand with %j has no permissions', (by) => {
@@ -29,6 +36,9 @@ describe('the record of an API key', () => {
     { requests_per_minute: 0 },
     { workspace_requests_per_minute: 0 },
     { token_hash: undefined },
+    // In another's partition, it would not be listed, and not go, with the workspace's own.
+    { workspace_id: 'ws_2' },
+    { kind: 'platform', workspace_id: undefined },
     // A platform key that names a workspace, and a workspace's key that lost it, reach neither.
     { kind: 'platform' },
     { kind: 'Platform', workspace_id: undefined },
@@ -43,7 +53,7 @@ describe('the record of an API key', () => {
     const found: string[] = []
     const apiKeys = createApiKeyAdministration({ client, tableName: 'keys' })
     for await (const { keyId } of apiKeys.list({}, signal)) found.push(keyId)
-    expect(found).toEqual(['k'])
+    expect(found).toEqual([RECORD.key_id])
     expect(sent.map(({ input }) => input.ExclusiveStartKey)).toEqual([undefined, LastEvaluatedKey])
   })
 })

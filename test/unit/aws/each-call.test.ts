@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it, vi } from 'vitest'
 import { keyIdOf } from '../../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
@@ -170,7 +171,7 @@ const FAILURES = {
 function failingTwice(failure: () => Error) {
   let writes = 0
   const write = () => (++writes <= 2 ? failure() : {})
-  const workspace = storedLedger()
+  const workspace = { ...storedLedger(), ...marshall({ key_id: KEY_ID, token_hash: 'h' }) }
   // Nobody remembers this document.
   const document = { item_state: { S: 'gone' }, ttl_at: { N: '0' } }
   const found = clientOf({

@@ -20,7 +20,7 @@ const workspaceId = 'ws_1' as WorkspaceId
 it('keys rotate shows no token when the key was rotated or deleted meanwhile', async () => {
   const grant = { workspaceId, kind: 'management', permissions: [], userId: undefined } as const
   const key = newApiKeyRecord(newToken(), { ...grant, expiresAtMs: undefined }, Date.now())
-  const stores = { apiKeys: { get: async () => key, change: async () => false }, now: Date.now }
+  const stores = { apiKeys: { get: async () => key, change: async () => undefined }, now: Date.now }
   const output = { print: vi.fn(), note: vi.fn() }
   const session = { output, signal, stores: async () => stores } as never
   await expect(rotateKey(session, key.keyId, { grace: 1000 })).rejects.toMatchObject({ reason: 'key_changed' })

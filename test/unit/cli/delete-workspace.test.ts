@@ -10,7 +10,8 @@ const BUSY = { reason: 'workspace_busy' }
 
 afterEach(() => vi.restoreAllMocks())
 
-const storesOf = ({ deps }: Ports) => ({ ...deps, apiKeys: { list: async function* () {} } }) as never
+const storesOf = ({ deps }: Ports) =>
+  ({ ...deps, apiKeys: { list: async function* () {}, removeAll: async () => 0 } }) as never
 /** `workspaces delete --empty`. */
 function remove(ports: Ports) {
   const output = { done() {}, progress() {} }
