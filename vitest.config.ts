@@ -66,8 +66,9 @@ const onStandIns = {
 
 export default defineConfig({
   test: {
-    // Two cores: the suites that start stand-ins keep both busy.
-    maxWorkers: 2,
+    // For two cores: a third works while others wait, for a limit of the product or for a process. The command line's
+    // --maxWorkers does not reach the projects.
+    maxWorkers: 3,
     reporters: process.env.CI
       ? [
           'default',
