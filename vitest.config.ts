@@ -30,16 +30,19 @@ const TEMPLATE = ['test/template/**/*.test.ts', ONE_START]
 /** Forty seconds, of what few changes touch: npm run test:machine. */
 const LONG = ['test/template/{release,cfn-lint}.test.ts']
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
-/** Minutes each, longest first: begun late, they would go on alone. A fresh clone knows nothing but the sizes of files. */
+/** Longest first: begun late, they would go on alone. A fresh clone knows nothing but the sizes of files. */
 const LONGEST = [
   'mock-account',
   'page',
   'roll-back',
-  'release',
   'fault-matrix',
   'explorer',
+  'readme',
+  'smoke',
   'storms-kills',
   'planted-bugs',
+  'release',
+  'cfn-lint',
 ]
 
 class LongestFirst extends BaseSequencer {
