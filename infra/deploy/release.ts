@@ -25,21 +25,23 @@ async function writeRelease(): Promise<void> {
   if ((await run('git', 'status', '--porcelain')) !== '')
     throw new Error('Commit first: a release is made of a commit.')
   await rm(FOLDER, { recursive: true, force: true })
+  // Here, and not by the framework: only the build tells what it bundles.
+  const { inputs } = await buildForDeployment({ root: ROOT, outDir: join(ROOT, 'dist') })
+  process.env.PROMOTION_BUILD = 'skip'
   await run(process.execPath, SERVERLESS_CLI, 'package', '--stage', 'release', '--package', FOLDER)
   // The templates are not part of a release: they are made anew for each stage.
   const others = (await readdir(FOLDER)).filter((name) => !name.endsWith('.zip'))
   await Promise.all(others.map((name) => rm(join(FOLDER, name))))
-  await writeFile(join(FOLDER, 'bom.json'), await billOfMaterials())
+  await writeFile(join(FOLDER, 'bom.json'), await billOfMaterials(Object.keys(inputs)))
   await writeFile(join(FOLDER, 'SHA256SUMS'), await checksums())
 }
 
-async function billOfMaterials(): Promise<string> {
+/** @param files the files of the bundles */
+async function billOfMaterials(files: string[]): Promise<string> {
   const written = await run('npm', 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only')
   const bom: Bom = JSON.parse(written)
-  // Only a build tells what it bundles, and the framework does not hand on what it was told.
-  const { inputs } = await buildForDeployment({ root: ROOT, outDir: join(ROOT, 'dist') })
   const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'))
-  const paths = Object.keys(inputs).flatMap((file) => PACKAGE.exec(file) ?? [])
+  const paths = files.flatMap((file) => PACKAGE.exec(file) ?? [])
   const bundled = new Set(paths.map((path) => `${path.replace(/^.*node_modules\//, '')}@${packages[path].version}`))
   bom.components = bom.components.filter((component) => bundled.has(component['bom-ref']))
   const refs = new Set([bom.metadata.component, ...bom.components].map((component) => component['bom-ref']))

@@ -1,7 +1,7 @@
-import { globSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import { buildFunctions, PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
 import { formatFileId } from '../../lib/ids.ts'
@@ -18,31 +18,30 @@ export interface Bundles {
   byDefault: string
   /** The calls of a promotion alone, by esbuild's defaults. */
   bare: string
-  /** All functions as they ship, by name. */
-  functions: Readonly<Record<string, string>>
 }
 
-/** Builds everything that is compared into a folder that is removed at the end. */
-export async function withBundles<Result>(use: (bundles: Bundles) => Promise<Result>): Promise<Result> {
+let built: Promise<Bundles> | undefined
+/** Builds everything that is compared, once for all benches, into a folder that is removed when the process ends. */
+export function buildOnce(): Promise<Bundles> {
+  built ??= buildAll()
+  return built
+}
+
+async function buildAll(): Promise<Bundles> {
   const folder = await mkdtemp(join(tmpdir(), 'promotion-bench-'))
-  try {
-    const metafile = await buildFunctions({ root: ROOT, outDir: join(folder, 'product') })
-    const buildByDefault = async (entryPoint: string, name: string) => {
-      const outfile = join(folder, `${name}.cjs`)
-      const options = { bundle: true, platform: 'node', logLevel: 'warning' } as const
-      await build({ absWorkingDir: ROOT, entryPoints: [entryPoint], outfile, ...options })
-      return outfile
-    }
-    const names = globSync('functions/*.ts', { cwd: ROOT }).map((entry) => basename(entry, '.ts'))
-    return await use({
-      product: join(folder, 'product/promote-container-file.mjs'),
-      metafile,
-      byDefault: await buildByDefault(PROMOTE_ENTRY, 'default'),
-      bare: await buildByDefault('test/bench/workers/bare-handler.ts', 'bare'),
-      functions: Object.fromEntries(names.map((name) => [name, join(folder, 'product', `${name}.mjs`)])),
-    })
-  } finally {
-    await rm(folder, { recursive: true, force: true })
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const metafile = await buildFunctions({ root: ROOT, outDir: join(folder, 'product') })
+  const buildByDefault = async (entryPoint: string, name: string) => {
+    const outfile = join(folder, `${name}.cjs`)
+    const options = { bundle: true, platform: 'node', logLevel: 'warning' } as const
+    await build({ absWorkingDir: ROOT, entryPoints: [entryPoint], outfile, ...options })
+    return outfile
+  }
+  return {
+    product: join(folder, 'product/promote-container-file.mjs'),
+    metafile,
+    byDefault: await buildByDefault(PROMOTE_ENTRY, 'default'),
+    bare: await buildByDefault('test/bench/workers/bare-handler.ts', 'bare'),
   }
 }
 

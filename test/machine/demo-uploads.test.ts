@@ -34,16 +34,16 @@ it.each<[what: string, change: Record<string, string>, said: string]>([
   expect([answer.status, await answer.json()]).toEqual([400, { detail: expect.stringContaining(said) }])
 })
 
-it('takes a GiB without needing more memory than otherwise', async () => {
+it('takes 512 MiB in less memory than half of them', async () => {
   const [{ s3_endpoint, sandbox_bucket }, chunk] = [service().demo, Buffer.alloc(1024 * 1024, 'x')]
   const before = process.memoryUsage.rss()
   let most = 0
-  const headers = { authorization: 'x', 'content-length': 1024 * chunk.length }
+  const headers = { authorization: 'x', 'content-length': 512 * chunk.length }
   const put = request(`${s3_endpoint}/${sandbox_bucket}/large`, { method: 'PUT', headers })
   const answered = new Promise<number | undefined>((resolve) =>
     put.on('response', (answer) => resolve(answer.statusCode)),
   )
-  for (let sent = 0; sent < 1024; sent++) {
+  for (let sent = 0; sent < 512; sent++) {
     if (!put.write(chunk)) await new Promise((resolve) => put.once('drain', resolve))
     most = Math.max(most, process.memoryUsage.rss() - before)
   }

@@ -207,7 +207,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
   it('waits on a slow network, and never says that there is nothing, or nobody, before an answer', async () => {
     const { page } = await open(home(), {}, async (page) => {
       const wire = await page.context().newCDPSession(page)
-      const slow = { offline: false, latency: 2000, downloadThroughput: 4096, uploadThroughput: 4096 }
+      const slow = { offline: false, latency: 500, downloadThroughput: 16_384, uploadThroughput: 16_384 }
       await wire.send('Network.emulateNetworkConditions', slow)
       await page.addInitScript(`
         const look = () => {

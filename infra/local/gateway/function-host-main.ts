@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from 'aws-lambda'
@@ -36,7 +37,10 @@ function load({ name, handler, environment }: FunctionDefinition): Promise<Handl
   const [, file, exported = ''] = /^(.*)\.(\w+)$/.exec(handler) ?? []
   const handlerLoaded = loading.then(async () => {
     Object.assign(process.env, environment)
-    return (await import(join(root, `${file}.mjs`)))[exported]
+    const functions = await import(join(root, `${file}.mjs`))
+    // A process that is killed keeps nothing for the next one by itself.
+    flushCompileCache()
+    return functions[exported]
   })
   loading = handlerLoaded.catch(() => {})
   loaded.set(name, handlerLoaded)

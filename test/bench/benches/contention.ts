@@ -55,7 +55,7 @@ async function simulateAll(
   progress('at once')
   const burst = await simulator.call('burst', { ...BURST, count: isQuick ? 20 : BURST.count, definition })
   progress('three times the rate')
-  const [seconds, secondsAfter] = isQuick ? [5, 15] : [15, 25]
+  const [seconds, secondsAfter] = isQuick ? [2, 12] : [15, 25]
   const overload = await simulator.call('overload', { perSecond, copySeconds: 1, seconds, secondsAfter, definition })
   return { sustained, perSecond, burst, overload: { ...overload, seconds } }
 }

@@ -13,7 +13,8 @@ export async function runInTerminal(
   env: Record<string, string>,
   typing: [after: string, keys: string][] = [],
 ): Promise<{ code: number | null; shown: string }> {
-  const environment = { PATH: process.env.PATH ?? '', TERM: 'xterm-256color', ...env }
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const environment = { PATH, NODE_COMPILE_CACHE, TERM: 'xterm-256color', ...env }
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env: environment })
   let shown = ''
   let seen = 0
