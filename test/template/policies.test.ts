@@ -79,12 +79,17 @@ describe.each(FUNCTIONS.map(({ name }) => name))(
       ['what lies beside the sandboxes', 's3:GetObject', 'local-sandboxes/other/ws_1/sess_1/a.txt'],
       ['a sandbox, to write', 's3:PutObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
       ['a sandbox, to delete', 's3:DeleteObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
-      ['a whole workspace at once', 'dynamodb:DeleteItem', `${PACKAGED_TABLE}workspaces`],
-      ['the keys, to change', 'dynamodb:UpdateItem', `${PACKAGED_TABLE}keys`],
       ['the keys, to list', 'dynamodb:Scan', `${PACKAGED_TABLE}keys`],
       ['old versions of files', 's3:DeleteObjectVersion', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
     ])('refuses %s', (_what, action, resource) => {
       expect(allowed(id, action, resource)).toBe(false)
+    })
+
+    it.each([
+      ['a whole workspace at once', 'dynamodb:DeleteItem', `${PACKAGED_TABLE}workspaces`],
+      ['the keys, to change', 'dynamodb:UpdateItem', `${PACKAGED_TABLE}keys`],
+    ])('refuses %s, but to those who manage them', (_what, action, resource) => {
+      expect(allowed(id, action, resource)).toBe(id === 'manage-workspaces')
     })
 
     it('refuses versions of documents, but to promotions', () => {

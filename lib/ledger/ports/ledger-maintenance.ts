@@ -52,7 +52,7 @@ export interface LedgerMaintenance {
     signal: AbortSignal,
   ): Promise<WorkspaceLedger | 'changed' | undefined>
   /**
-   * Removes the ledger of a workspace that counts nothing and has no change under way. May be repeated. Delete the keys
+   * Removes the ledger of a workspace that counts no document. May be repeated. Delete the keys
    * and documents of the workspace first: whoever holds a key would make it again by promoting.
    * @param version of the ledger as it was read; undefined: there was none
    * @returns false when it was not empty or has changed since: nothing was done

@@ -76,7 +76,7 @@ const TESTED = {
   delete_workspace: {
     success: 200,
     facts: ['workspace_id'],
-    calls: ['ledger.read', 'keys.list', 'keys.remove', 'ledger.read', 'ledger.remove', 'keys.list'],
+    calls: [...['ledger.read', 'keys.list', 'keys.remove', 'ledger.read', 'ledger.remove', 'ledger.read'], 'keys.list'],
   },
   delete_document: {
     success: 200,
