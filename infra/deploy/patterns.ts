@@ -29,6 +29,8 @@ export const PATTERNS: Readonly<Record<string, RegExp>> = {
   retentionDays: oneOf([
     1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
   ]),
+  /** EventBridge, CreateEventBus. */
+  bus: /^[\w./-]{1,256}$/,
   tags: /^[\w.:/@+ -]{1,128}=[\w.:/@+ -]{0,256}(,[\w.:/@+ -]{1,128}=[\w.:/@+ -]{0,256})*$/,
   rolePath: /^\/([\w+=,.@-]+\/)*$/,
   policy: /^arn:aws[a-z-]*:iam::(\d{12}|aws):policy\/[\w+=,.@/-]+$/,

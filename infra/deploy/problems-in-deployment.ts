@@ -104,6 +104,7 @@ function problemsInCombination(settings: Settings, given: readonly string[]): st
       beforeFirstId !== '' && !beforeFirstId.endsWith('/'),
       `documentKeyTemplate is "${documentKeyTemplate}": what comes before the first placeholder must end in "/"`,
     ],
+    [settings.eventBus && settings.documentsTable, 'eventBus is for a Documents table that the stack creates'],
     [isProductive && !alarmEmail && !alarmTopicArn, `nobody gets the alarms: give alarmEmail or alarmTopicArn ${why}`],
     [
       isProductive && alarmTopicArn && !alarmEmail && !ticketEmail && !ticketTopicArn,

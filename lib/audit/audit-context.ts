@@ -38,6 +38,8 @@ export interface WorkspaceUsage extends StorageUsage, Counts {
   countedAtMs: number
   /** How many this audit had about the workspace. */
   findings: number
+  /** Whether the items could be added up; if so, without a finding the count is proved. */
+  isAddedUp: boolean
 }
 
 /** Shared by the parts of an audit; all of them count in its counters. */

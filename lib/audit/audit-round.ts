@@ -153,7 +153,9 @@ const folderOf = ({ startedAtMs }: Pick<AuditRound, 'startedAtMs'>) =>
 const usageFileOf = (round: Pick<AuditRound, 'startedAtMs'>, shard: number, number: number) =>
   `${folderOf(round)}/${shard}-${number}.jsonl`
 
-function usageLine({ workspaceId, quotaBytes, usedBytes, documents, findings, countedAtMs }: WorkspaceUsage): string {
-  const usage = { workspace_id: workspaceId, documents, used_bytes: usedBytes, quota_bytes: quotaBytes, findings }
-  return `${JSON.stringify({ ...usage, counted_at: new Date(countedAtMs).toISOString() })}\n`
+function usageLine({ workspaceId, quotaBytes, usedBytes, documents, ...audited }: WorkspaceUsage): string {
+  const usage = { workspace_id: workspaceId, documents, used_bytes: usedBytes, quota_bytes: quotaBytes }
+  const { findings, isAddedUp, countedAtMs } = audited
+  const proof = { findings, added_up: isAddedUp, counted_at: new Date(countedAtMs).toISOString() }
+  return `${JSON.stringify({ ...usage, ...proof })}\n`
 }

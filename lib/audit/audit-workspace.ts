@@ -39,11 +39,21 @@ export async function* auditWorkspace(
     const position = from?.format === FORMAT ? from : await begin(audit)
     const sum = yield* compareItems(position, audit)
     await auditMarkers(sum.orphans, audit)
+    const notAddedUpBefore = context.counters.notAddedUp
     await auditSum(sum, audit)
+    const isAddedUp = context.counters.notAddedUp === notAddedUpBefore
     const { version, quotaBytes, usedBytes, documents } = sum.cut
     const findings = audit.counters.findings - position.findingsBefore
     if (version !== undefined)
-      audit.options.onUsage?.({ workspaceId, countedAtMs: sum.cutAtMs, quotaBytes, usedBytes, documents, findings })
+      audit.options.onUsage?.({
+        workspaceId,
+        countedAtMs: sum.cutAtMs,
+        quotaBytes,
+        usedBytes,
+        documents,
+        findings,
+        isAddedUp,
+      })
   } catch (error) {
     if (!(error instanceof UnreadableItemError)) throw error
     reportUnreadable(error, audit)

@@ -59,7 +59,7 @@ describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
     proxy.fault = () => undefined
     expect(stdout).toContain("workspace_id: 'ws_of_program'")
     expect(stdout).toMatch(/^ws_of_program 0 0$/m)
-    // Each twice: sign up, plan; key, rotation; the last key; the end.
+    // Each twice: sign up, plan; key, rotation; the last key; the end of the key and of the workspace.
     const workspace = '/v1/workspaces/ws_of_program'
     const expected = [...Array(4).fill(`PUT ${workspace}`), ...Array(4).fill(`PUT ${workspace}/keys/backend`)]
     expected.push(...Array(2).fill(`DELETE ${workspace}/keys/backend`))

@@ -41,6 +41,7 @@ bare keysTable workspacesTable documentsTable | DynamoDB::Table Lambda::Version 
 bare sandboxBucket documentsBucket | Lambda::Version S3::Bucket S3::BucketPolicy | docs/settings.md
 bare sandboxDays sandboxVersions |  | the bucket is changed where it is
 bare sandboxWriters | IAM::Role | one comes
+bare eventBus | IAM::Role Pipes::Pipe | they come; the table gets a stream as it is
 full customDomainName | ApiGateway::BasePathMapping ApiGateway::DomainName Route53::RecordSet | docs/settings.md
 full hostedZoneId | Route53::RecordSet | the new ones come before the others go
 full webAclArn | WAFv2::WebACLAssociation | docs/settings.md
@@ -56,14 +57,16 @@ full REST | Lambda::Version | the aliases move to them`
   .map(([what = '', replaced, why]) => ({ stage: what.slice(0, 4), names: what.split(' ').slice(1), replaced, why }))
 
 type Settings = Record<string, string>
+/** Events are of a table of the stack. */
+const { eventBus: _, ...EXISTING } = packages.EXISTING
 const FULL: Settings = {
-  ...{ ...packages.EXISTING, ...packages.THRESHOLDS, createGatewayLogRole: 'true', rolePath: '/team/' },
+  ...{ ...EXISTING, ...packages.THRESHOLDS, createGatewayLogRole: 'true', rolePath: '/team/' },
   operationsKmsKeyArn: packages.KEYS.sandboxKmsKeyArn,
   documentsTable: 'platform-docs',
 }
 /** Those of a created bucket cannot be given in a stage that has all that may exist. */
 const named = CHANGES.flatMap(({ stage, names }) =>
-  stage === 'full' ? names : Object.keys(packages.CREATED_SANDBOXES),
+  stage === 'full' ? names : [...Object.keys(packages.CREATED_SANDBOXES), 'eventBus'],
 )
 const rest = Object.keys(SETTINGS).filter((name) => !named.includes(name))
 const STAGES: Record<string, Settings> = { bare: { deletionProtection: 'false' }, full: FULL }
@@ -76,6 +79,7 @@ const OTHERS: Settings = {
   sandboxKeyTemplate: 'b/{workspace_id}/{container_id}/{path}',
   documentKeyTemplate: 'c/{workspace_id}/{document_id}/{attempt_id}',
   corsAllowedOrigins: 'https://b.example.com',
+  eventBus: 'b-bus',
 }
 const otherOf = (name: string) => {
   const { kind = '', min, prod, default: byDefault } = SETTINGS[name] ?? {}

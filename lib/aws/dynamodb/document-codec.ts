@@ -38,11 +38,17 @@ export const READY = {
   created_by: { member: 'createdBy', kind: 'string' },
 } as const satisfies Codec<WorkspaceDocument>
 
-export const DELETED: Codec<DeletedDocument> = {
+/** Which event the end of a document is (infra/resources/events.yml). */
+export const eventOf = ({ isExpired }: Pick<DeletedDocument, 'isExpired'>) =>
+  isExpired ? 'document.expired' : 'document.deleted'
+
+type Ended = Omit<DeletedDocument, 'isExpired'> & { event: string }
+
+export const DELETED: Codec<Ended> = {
   ...(partOf<WorkspaceDocument>(READY, 'isKept') as object),
   item_state: { member: 'state', kind: 'string' },
   due_at: { member: 'dueAtMs', kind: 'number', ...OPTIONAL },
-  is_expired: { member: 'isExpired', kind: 'true', ...OPTIONAL },
+  event: { member: 'event', kind: 'string' },
   released_by: { member: 'releasedBy', kind: 'string', ...OPTIONAL },
   marked_in: { member: 'markedIn', kind: 'number', ...OPTIONAL },
 }
@@ -89,7 +95,7 @@ export const encodeDue = ({ state, attemptId, objectKey, dueAtMs, documentId }: 
 })
 
 export const encodeTombstone = (tombstone: DeletedDocument) => ({
-  ...encode(DELETED, tombstone),
+  ...encode(DELETED, { ...tombstone, event: eventOf(tombstone) }),
   ...besideKey(tombstone),
 })
 
@@ -107,7 +113,10 @@ export function decodeItem(attributes: Attributes, nowMs: number): DocumentItem 
     case 'deleting':
     case 'gone': {
       const isForgotten = Number(attributes.ttl_at?.N) * 1000 <= nowMs
-      return isForgotten ? undefined : { ...decode(DELETED, attributes), documentId }
+      if (isForgotten) return undefined
+      const { event, ...ended } = decode(DELETED, attributes)
+      const isExpired = event === eventOf({ isExpired: true })
+      return { ...ended, documentId, ...(isExpired && { isExpired }) }
     }
     default:
       throw new UnreadableItemError(`${nameOf(attributes)} cannot be read: item_state is ${state ?? 'missing'}`)

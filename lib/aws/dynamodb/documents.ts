@@ -12,6 +12,7 @@ import {
   encodeDue,
   encodeReady,
   encodeTombstone,
+  eventOf,
   NOT_KEPT,
 } from './document-codec.ts'
 import { asRead, openTable, setting, type TableSettings, type Update } from './table.ts'
@@ -24,7 +25,7 @@ const IS_OWN = 'attempt_id = :attempt_id'
 const IN_STATE = `item_state = :state AND ${IS_OWN}`
 /** DynamoDB's TTL removes the tombstone some time later. */
 const IS_FORGOTTEN = '(item_state = :gone AND ttl_at <= :now)'
-const HAS_EXPIRED = '(item_state = :gone AND is_expired = :true AND attempt_id = :over)'
+const HAS_EXPIRED = '(item_state = :gone AND event = :expired AND attempt_id = :over)'
 const IS_KEPT_FOR_EVER = 'attribute_not_exists(due_at)'
 export const TOMBSTONE_SECONDS = 24 * 60 * 60
 /** Entries read of a shard, to find the next expiry in one workspace. */
@@ -57,7 +58,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         values: {
           ':gone': 'gone',
           ':now': Math.floor(now() / 1000),
-          ...(over && { ':over': over.attemptId, ':true': true }),
+          ...(over && { ':over': over.attemptId, ':expired': eventOf({ isExpired: true }) }),
         },
       }
       const options = { name: 'documents.begin', signal, ...SENT_ONCE }
@@ -85,8 +86,9 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       const due = { due_at: dueAtMs, due_shard: dueShardOf('work', document.documentId) }
       const { values, UpdateExpression, ExpressionAttributeNames } = setting({
         item_state: 'deleting',
+        event: eventOf({ isExpired: isExpired || undefined }),
         // An expired document stays where it is in the index.
-        ...(isExpired ? { is_expired: true } : due),
+        ...(!isExpired && due),
         ...Object.fromEntries(NOT_KEPT.map((name) => [name, undefined])),
       })
       const hasExpired = isExpired ? ' AND due_at <= :expired_by' : ''

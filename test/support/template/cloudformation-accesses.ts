@@ -51,6 +51,7 @@ DynamoDB::Table dynamodb table/NAME DescribeTimeToLive UpdateTimeToLive ListTags
 DynamoDB::Table dynamodb table/NAME DescribeContributorInsights DescribeKinesisStreamingDestination GetResourcePolicy
 Events::Rule events rule/NAME PutRule DeleteRule DescribeRule ${TAGS}
 Events::Rule events rule/NAME PutTargets RemoveTargets ListTargetsByRule
+Pipes::Pipe pipes pipe/NAME CreatePipe UpdatePipe DeletePipe DescribePipe ${TAGS}
 Lambda::Alias lambda FUNCTION CreateAlias UpdateAlias DeleteAlias GetAlias
 Lambda::Alias codedeploy deploymentconfig:CodeDeployDefault.LambdaAllAtOnce GetDeploymentConfig
 Lambda::EventInvokeConfig lambda FUNCTION PutFunctionEventInvokeConfig UpdateFunctionEventInvokeConfig
@@ -176,6 +177,7 @@ const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
   'SNS::TopicPolicy': ({ Properties, arn, nameOfRef }) => [
     [arn('sns', nameOfRef(Properties.Topics[0])), 'sns:GetTopicAttributes SetTopicAttributes'],
   ],
+  'Pipes::Pipe': ({ Properties, pass }) => [pass(Properties.RoleArn, 'pipes')],
   'StepFunctions::StateMachine': ({ Properties, pass }) => [pass(Properties.RoleArn, 'states')],
   'WAFv2::WebACLAssociation': ({ Properties, gateway }) => [
     [Properties.WebACLArn, 'wafv2:AssociateWebACL DisassociateWebACL GetWebACL GetWebACLForResource'],

@@ -23,7 +23,7 @@ const GENERATED: Record<string, number> = {
   'AWS::S3::Bucket': 63,
 }
 const NAMES =
-  'FunctionName TableName LogGroupName AlarmName DashboardName TopicName StateMachineName BucketName DomainName'.split(
+  'FunctionName TableName LogGroupName AlarmName DashboardName TopicName StateMachineName BucketName DomainName Name'.split(
     ' ',
   )
 

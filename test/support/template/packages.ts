@@ -42,6 +42,7 @@ export const EXISTING = {
   ticketEmail: 'morning@example.com',
   reservedConcurrency: '50',
   corsAllowedOrigins: 'https://app.example.com,http://localhost:5173',
+  eventBus: 'files',
 }
 export const THRESHOLDS = {
   alarmEmail: 'ops@example.com',

@@ -39,7 +39,12 @@ describe('the usage of a round', () => {
     )
     for (const { workspaceId, quotaBytes, usedBytes, documents } of ledgers) {
       const line = { workspace_id: workspaceId, quota_bytes: quotaBytes, used_bytes: usedBytes, documents }
-      expect(lines).toContainEqual({ ...line, findings: expect.any(Number), counted_at: expect.stringMatching(/Z$/) })
+      expect(lines).toContainEqual({
+        ...line,
+        findings: expect.any(Number),
+        added_up: true,
+        counted_at: expect.stringMatching(/Z$/),
+      })
     }
     const findingsOf = (n: number) => lines.find(({ workspace_id }) => workspace_id === workspace(n)).findings
     expect([findingsOf(3), findingsOf(5)]).toEqual([1, 0])
