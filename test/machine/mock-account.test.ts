@@ -268,7 +268,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
   /** What this story needs not: other settings, other ways of a command, and what only AWS has. */
   const UNSEEN: Record<Identity, RegExp> = {
     deployer:
-      /^OnlyWith(Domain|HostedZone|OwnTopics)|(CancelUpdateStack|ContinueUpdateRollback|GetFunctionConcurrency|GetTemplate)$/,
+      /^OnlyWith(Domain|Events|HostedZone|OwnTopics)|(CancelUpdateStack|ContinueUpdateRollback|GetFunctionConcurrency|GetTemplate)$/,
     // An object is looked at only where something seems wrong.
     smoke: /^(Address|Log|Metrics): |AbortMultipartUpload$|^OwnDocuments: s3:GetObject$/,
     // It uses them all.
