@@ -35,27 +35,16 @@ export interface ApiRequest<Who extends AnyCaller = Caller> extends Omit<RateLim
   body: Body
 }
 
-interface Calls {
+/** For the keys of a workspace; or for others, too, if its entry in OPERATIONS says so. */
+export interface Operation<Who extends AnyCaller = Caller> {
   /** How many calls to stores may begin beside that of the rate limit; 1 by default. */
   firstCalls?: number
-}
-
-/** For the keys of a workspace. */
-export interface Operation extends Calls {
-  handle(request: ApiRequest): Promise<APIGatewayProxyResult>
-}
-
-/** For platform keys, or for every key: its entry in OPERATIONS says which. */
-export interface OperationForAny extends Calls {
-  handleAny(request: ApiRequest<AnyCaller>): Promise<APIGatewayProxyResult>
+  handle(request: ApiRequest<Who>): Promise<APIGatewayProxyResult>
 }
 
 /** Serves operations, each for the callers that its entry in OPERATIONS names. */
-export function createApiHandler(
-  operations: Partial<Record<OperationName, Operation | OperationForAny>>,
-  deps: ApiDependencies,
-) {
-  const entries = Object.entries(operations) as [OperationName, Operation | OperationForAny][]
+export function createApiHandler(operations: Partial<Record<OperationName, Operation<never>>>, deps: ApiDependencies) {
+  const entries = Object.entries(operations) as [OperationName, Operation<AnyCaller>][]
   const served = new Map(entries.map(([name, operation]) => [entryOf(name).route, { operation, name }]))
   const servedFor = ({ httpMethod, resource }: ApiEvent) => served.get(`${httpMethod} ${resource}`)
 
@@ -65,14 +54,15 @@ export function createApiHandler(
     if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
     const { operation, name } = servedFor(event) ?? {}
     if (operation === undefined || name === undefined) throw new Error('the handler was reached without an operation')
-    if (entryOf(name).for !== 'platform') requireOwnWorkspace(event, caller)
+    const { for: whom } = entryOf(name)
+    if (whom !== 'platform') requireOwnWorkspace(event, caller)
     const answerShape = chooseShape(event)
     const body = requireKnownNames(event, name)
-    const request = { event, state, answerShape, body, ...rateLimit }
+    const isForOthers = whom === 'platform' || whom === 'any'
+    const who = { caller: isForOthers ? caller : requireWorkspace(caller) }
+    const request = { event, state, answerShape, body, ...rateLimit, ...who }
     const answer = await withFirstCallsUntil(rateLimit.rateLimitPassed, operation.firstCalls ?? 1, () =>
-      'handle' in operation
-        ? operation.handle({ ...request, caller: requireWorkspace(caller) })
-        : operation.handleAny({ ...request, caller }),
+      operation.handle(request),
     )
     await rateLimit.rateLimitPassed
     return answer

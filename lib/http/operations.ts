@@ -28,7 +28,9 @@ export const HEADERS_OF_ALL: readonly string[] = ['Idempotency-Key', 'File-Expir
 /** Headers go along with the redirect, so S3 answers `If-Match`. */
 const HEADERS_OF_DOWNLOADS = [...HEADERS_OF_ALL, 'If-Match']
 
+const MANAGED = { function: 'manage-workspaces', for: 'platform' } as const
 const WORKSPACE = '/v1/workspaces/{workspace_id}'
+const KEY = `${WORKSPACE}/keys/{name}`
 const MEMBERS_OF_KEYS = ['permissions', 'expires_at', 'expires_in_seconds', 'requests_per_minute'] as const
 
 /**
@@ -82,40 +84,19 @@ export const OPERATIONS = {
     headers: HEADERS_OF_DOWNLOADS,
   },
   retrieve_key: { route: 'GET /v1/key', function: 'read-documents', for: 'any' },
-  list_workspaces: {
-    route: 'GET /v1/workspaces',
-    function: 'manage-workspaces',
-    for: 'platform',
-    query: ['limit', 'cursor'],
-  },
-  retrieve_workspace: { route: `GET ${WORKSPACE}`, function: 'manage-workspaces', for: 'platform' },
+  list_workspaces: { ...MANAGED, route: 'GET /v1/workspaces', query: ['limit', 'cursor'] },
+  retrieve_workspace: { ...MANAGED, route: `GET ${WORKSPACE}` },
   save_workspace: {
+    ...MANAGED,
     route: `PUT ${WORKSPACE}`,
-    function: 'manage-workspaces',
-    for: 'platform',
     body: ['quota_bytes', 'expire_after_seconds', 'expire_at_most_seconds', 'requests_per_minute'],
   },
-  delete_workspace: { route: `DELETE ${WORKSPACE}`, function: 'manage-workspaces', for: 'platform' },
-  list_keys: {
-    route: `GET ${WORKSPACE}/keys`,
-    function: 'manage-workspaces',
-    for: 'platform',
-    query: ['limit', 'cursor'],
-  },
-  save_key: {
-    route: `PUT ${WORKSPACE}/keys/{name}`,
-    function: 'manage-workspaces',
-    for: 'platform',
-    body: ['kind', 'user_id', ...MEMBERS_OF_KEYS, 'grace_seconds'],
-  },
-  retrieve_key_by_name: { route: `GET ${WORKSPACE}/keys/{name}`, function: 'manage-workspaces', for: 'platform' },
-  change_key: {
-    route: `PATCH ${WORKSPACE}/keys/{name}`,
-    function: 'manage-workspaces',
-    for: 'platform',
-    body: ['disabled', ...MEMBERS_OF_KEYS],
-  },
-  delete_key: { route: `DELETE ${WORKSPACE}/keys/{name}`, function: 'manage-workspaces', for: 'platform' },
+  delete_workspace: { ...MANAGED, route: `DELETE ${WORKSPACE}` },
+  list_keys: { ...MANAGED, route: `GET ${WORKSPACE}/keys`, query: ['limit', 'cursor'] },
+  save_key: { ...MANAGED, route: `PUT ${KEY}`, body: ['kind', 'user_id', ...MEMBERS_OF_KEYS, 'grace_seconds'] },
+  retrieve_key_by_name: { ...MANAGED, route: `GET ${KEY}` },
+  change_key: { ...MANAGED, route: `PATCH ${KEY}`, body: ['disabled', ...MEMBERS_OF_KEYS] },
+  delete_key: { ...MANAGED, route: `DELETE ${KEY}` },
 } as const satisfies Record<string, OperationEntry>
 
 export type OperationName = keyof typeof OPERATIONS

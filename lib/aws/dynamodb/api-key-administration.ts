@@ -5,21 +5,9 @@ import { type ApiKeyItem, keyOfRecord, toRecord } from './api-key-store.ts'
 import type { Attributes } from './codec.ts'
 import { asRead, openTable, setting, type TableSettings } from './table.ts'
 
-const NAMES = {
-  keyId: 'key_id',
-  tokenHash: 'token_hash',
-  formerTokens: 'former_tokens',
-  workspaceId: 'workspace_id',
-  name: 'name',
-  kind: 'kind',
-  permissions: 'permissions',
-  userId: 'user_id',
-  isEnabled: 'status',
-  expiresAtMs: 'expires_at',
-  createdAt: 'created_at',
-  requestsPerMinute: 'requests_per_minute',
-  workspaceRequestsPerMinute: 'workspace_requests_per_minute',
-} as const satisfies Record<keyof ApiKeyRecord, keyof ApiKeyItem>
+/** The others are stored as they are called: keyId as key_id. */
+const NAMES: Partial<Record<string, keyof ApiKeyItem>> = { isEnabled: 'status', expiresAtMs: 'expires_at' }
+const nameOf = (member: string) => NAMES[member] ?? member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdministration {
   const table = openTable(settings)
@@ -93,7 +81,7 @@ const hasToken = (tokenHash: string, item: Attributes | undefined) => item?.toke
 
 function toAttributes(key: ApiKeyRecord | ApiKeyChange): Record<string, unknown> {
   const entries = Object.entries({ ...key, ...('isEnabled' in key && { isEnabled: toStatus(key.isEnabled) }) })
-  return Object.fromEntries(entries.map(([member, value]) => [NAMES[member as keyof typeof NAMES], value]))
+  return Object.fromEntries(entries.map(([member, value]) => [nameOf(member), value]))
 }
 
 const toStatus = (isEnabled: boolean | undefined) => (isEnabled ? 'enabled' : 'disabled')

@@ -4,9 +4,10 @@ import { saveWorkspaceKey, type WorkspaceKeyGrant } from '../../administration/s
 import type { ApiKeyChange, ApiKeyRecord } from '../../auth/api-key-administration.ts'
 import { keyIdOf, ownerHash, ownerHashIn } from '../../auth/api-token.ts'
 import { permissionsOf } from '../../auth/authenticate.ts'
+import type { AnyCaller } from '../../auth/caller.ts'
 import { ServiceError } from '../../errors.ts'
 import type { WorkspaceId } from '../../ids.ts'
-import type { OperationForAny } from '../api-handler.ts'
+import type { Operation } from '../api-handler.ts'
 import {
   readEnd,
   readKeyName,
@@ -38,7 +39,7 @@ export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies
 
   return {
     list_keys: {
-      async handleAny({ event, state: { deadline } }) {
+      async handle({ event, state: { deadline } }) {
         const workspaceId = readWorkspaceId(event)
         const after = readCursor(event, workspaceId)
         const limit = readLimit(event, { default: DEFAULT_PAGE, max: MAX_PAGE })
@@ -52,13 +53,13 @@ export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies
     },
 
     retrieve_key_by_name: {
-      async handleAny({ event, state }) {
+      async handle({ event, state }) {
         return answer(describeKey(await find(event, state), now()))
       },
     },
 
     save_key: {
-      async handleAny({ event, body, state, rateLimitPassed }) {
+      async handle({ event, body, state, rateLimitPassed }) {
         const [workspaceId, name] = [readWorkspaceId(event), readKeyName(event)]
         const grant = readGrant(workspaceId, body, now())
         const graceMs = 1000 * (readNumber(body, 'grace_seconds', 0, MOST_GRACE_SECONDS) ?? 0)
@@ -70,7 +71,7 @@ export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies
     },
 
     change_key: {
-      async handleAny({ event, body, state, rateLimitPassed }) {
+      async handle({ event, body, state, rateLimitPassed }) {
         const change = readChange(body, now())
         await rateLimitPassed
         const key = await find(event, state)
@@ -83,14 +84,14 @@ export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies
     },
 
     delete_key: {
-      async handleAny({ event, state, rateLimitPassed }) {
+      async handle({ event, state, rateLimitPassed }) {
         await rateLimitPassed
         const { keyId, name, workspaceId } = await find(event, state)
         await apiKeys.remove(keyId, state.deadline.signal)
         return answer({ workspace_id: workspaceId, name, key_id: keyId, deleted: true })
       },
     },
-  } satisfies Record<string, OperationForAny>
+  } satisfies Record<string, Operation<AnyCaller>>
 }
 
 /** @throws ServiceError invalid_cursor */

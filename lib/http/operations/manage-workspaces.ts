@@ -1,10 +1,11 @@
 import { deleteWorkspace } from '../../administration/delete-workspace.ts'
 import { saveWorkspace, type WorkspaceDependencies } from '../../administration/save-workspace.ts'
+import type { AnyCaller } from '../../auth/caller.ts'
 import { LEAST_EXPIRY_SECONDS, ServiceError } from '../../errors.ts'
 import { isWorkspaceId } from '../../ids.ts'
 import { chooseExpiry, type Retention } from '../../ledger/expiry.ts'
 import type { WorkspaceLedger, WorkspaceSettings } from '../../ledger/ports/ledger.ts'
-import type { OperationForAny } from '../api-handler.ts'
+import type { Operation } from '../api-handler.ts'
 import { readNumber, readRequestsPerMinute, readWorkspaceId } from '../body-members.ts'
 import { type Body, refuseBody } from '../known-names.ts'
 import { pageOf } from '../page.ts'
@@ -17,7 +18,7 @@ const DEFAULT_PAGE = 100
 export function workspaceOperations(deps: WorkspaceDependencies) {
   return {
     list_workspaces: {
-      async handleAny({ event, state: { deadline } }) {
+      async handle({ event, state: { deadline } }) {
         const after = queryValue(event, 'cursor')
         if (after !== undefined && !isWorkspaceId(after)) throw new ServiceError('invalid_cursor')
         const limit = readLimit(event, { default: DEFAULT_PAGE, max: MAX_PAGE })
@@ -29,7 +30,7 @@ export function workspaceOperations(deps: WorkspaceDependencies) {
     },
 
     retrieve_workspace: {
-      async handleAny({ event, state: { deadline } }) {
+      async handle({ event, state: { deadline } }) {
         const ledger = await deps.ledger.read(readWorkspaceId(event), deadline.signal)
         if (ledger === undefined) throw new ServiceError('workspace_not_found')
         return answer(describeWorkspace(ledger))
@@ -37,7 +38,7 @@ export function workspaceOperations(deps: WorkspaceDependencies) {
     },
 
     save_workspace: {
-      async handleAny({ event, body, state: { deadline }, rateLimitPassed }) {
+      async handle({ event, body, state: { deadline }, rateLimitPassed }) {
         const [workspaceId, to] = [readWorkspaceId(event), readSettings(body)]
         await rateLimitPassed
         const saved = await saveWorkspace(workspaceId, { to, check: requireOrder }, deps, deadline.signal)
@@ -46,14 +47,14 @@ export function workspaceOperations(deps: WorkspaceDependencies) {
     },
 
     delete_workspace: {
-      async handleAny({ event, state: { deadline }, rateLimitPassed }) {
+      async handle({ event, state: { deadline }, rateLimitPassed }) {
         const workspaceId = readWorkspaceId(event)
         await rateLimitPassed
         await deleteWorkspace(workspaceId, deps, deadline.signal)
         return answer({ workspace_id: workspaceId, deleted: true })
       },
     },
-  } satisfies Record<string, OperationForAny>
+  } satisfies Record<string, Operation<AnyCaller>>
 }
 
 export const answer = (body: object) => ({ statusCode: 200, body: JSON.stringify(body) })

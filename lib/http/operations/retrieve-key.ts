@@ -1,6 +1,7 @@
 import { permissionsOf } from '../../auth/authenticate.ts'
+import type { AnyCaller } from '../../auth/caller.ts'
 import type { Ledger } from '../../ledger/ports/ledger.ts'
-import type { OperationForAny } from '../api-handler.ts'
+import type { Operation } from '../api-handler.ts'
 
 export interface RetrieveKeyDependencies {
   ledger: Pick<Ledger, 'read'>
@@ -9,9 +10,9 @@ export interface RetrieveKeyDependencies {
 }
 
 /** GET /v1/key: whom the caller's own key stands for, what it may do, and how much of the workspace's quota is used. */
-export function retrieveKeyOperation({ ledger, defaultQuotaBytes }: RetrieveKeyDependencies): OperationForAny {
+export function retrieveKeyOperation({ ledger, defaultQuotaBytes }: RetrieveKeyDependencies): Operation<AnyCaller> {
   return {
-    async handleAny({ caller, policy, state: { deadline } }) {
+    async handle({ caller, policy, state: { deadline } }) {
       const { workspaceId, keyId, kind, userId, expiresAtMs } = caller
       const body = {
         key_id: keyId,
