@@ -129,10 +129,6 @@ async function endRound(round: AuditRound, deps: RoundDependencies, signal: Abor
   const shardsIncomplete = totalShards - shards.filter(({ isComplete }) => isComplete).length
   const durationMs = deps.now() - startedAtMs
   const report = { roundId, durationMs, shardsIncomplete, ...sumOf(shards) }
-  // Zeros are published as well, so that every kind has a line on a graph.
-  for (const kind of FINDING_KINDS) deps.metrics.publish({ AuditFindings: 0 }, { kind })
-  const isComplete = shardsIncomplete === 0 && report.notAddedUp <= MOST_NOT_ADDED_UP * report.workspaces
-  deps.metrics.publish({ AuditRoundsCompleted: isComplete ? 1 : 0 })
   if (deps.usageFiles && shardsIncomplete === 0) {
     const files = shards.flatMap(({ shard = 0, usageFiles = 0 }) =>
       Array.from({ length: usageFiles }, (_, number) => usageFileOf(round, shard, number)),
@@ -142,6 +138,10 @@ async function endRound(round: AuditRound, deps: RoundDependencies, signal: Abor
     const manifest = { round_id: roundId, started_at: new Date(startedAtMs).toISOString(), ...sums, files }
     await deps.usageFiles.write(`${folderOf(round)}/manifest.json`, JSON.stringify(manifest), signal)
   }
+  // Published only now, as after a slice; zeros as well, so that every kind has a line on a graph.
+  for (const kind of FINDING_KINDS) deps.metrics.publish({ AuditFindings: 0 }, { kind })
+  const isComplete = shardsIncomplete === 0 && report.notAddedUp <= MOST_NOT_ADDED_UP * report.workspaces
+  deps.metrics.publish({ AuditRoundsCompleted: isComplete ? 1 : 0 })
   deps.log.info('round of the audit ended', { ...report })
   return report
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { AuditTask, RoundDependencies } from '../../../lib/audit/audit-round.ts'
 import { ServiceError } from '../../../lib/errors.ts'
-import { planted, playRoundOf, workspace } from '../../support/unit/audit-rounds.ts'
+import { planted, playRoundOf, sumOf, workspace } from '../../support/unit/audit-rounds.ts'
 import { useDirectory } from '../../support/use-directory.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -81,6 +81,20 @@ describe('the usage of a round', () => {
     deps.usageFiles = { write: (...args) => (failures-- > 0 ? Promise.reject(unavailable) : write(...args)) }
     await playRoundOf(deps)
     expect(linesIn(manifestOf().files)).toHaveLength(world.ports.stored.ledgers().length)
+  })
+
+  it('counts a round once whose manifest is written at the second try', async () => {
+    const { write } = deps.usageFiles as NonNullable<RoundDependencies['usageFiles']>
+    let isFirst = true
+    const broken = async (...args: Parameters<typeof write>) => {
+      const isBroken = isFirst && args[0].endsWith('/manifest.json')
+      if (isBroken) isFirst = false
+      return isBroken ? Promise.reject(Object.assign(new Error('lost'), { name: 'StoresUnavailable' })) : write(...args)
+    }
+    deps = { ...deps, usageFiles: { write: broken } }
+    await playRoundOf(deps)
+    expect([isFirst, manifestOf() !== null]).toEqual([false, true])
+    expect(sumOf(world.published, 'AuditRoundsCompleted')).toBe(1)
   })
 })
 
