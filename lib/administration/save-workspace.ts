@@ -31,14 +31,21 @@ export async function saveWorkspace(
     const known = await deps.ledger.read(workspaceId, signal)
     const wanted = withBothTimes(to, known ?? made)
     check(wanted)
-    const saved = known ? { isNew: false, ledger: known } : await workspaces.create(workspaceId, made, signal)
-    const change = { shown: saved.ledger, to: wanted }
-    const isChange = !saved.isNew && Object.keys(to).length > 0
-    const ledger = isChange ? await workspaces.change(workspaceId, change, signal) : saved.ledger
-    if (ledger === 'changed' || ledger === undefined) continue
+    let ledger: WorkspaceLedger
+    if (known === undefined) {
+      const created = await workspaces.create(workspaceId, made, signal)
+      // Another call has just made it, perhaps with times that these do not fit.
+      if (!created.isNew) continue
+      ledger = created.ledger
+    } else {
+      const isChange = Object.keys(to).length > 0
+      const saved = isChange ? await workspaces.change(workspaceId, { shown: known, to: wanted }, signal) : known
+      if (saved === 'changed' || saved === undefined) continue
+      ledger = saved
+    }
     // Also if nothing is new: an earlier try may have been interrupted here.
     if ('requestsPerMinute' in to) await limitKeys(workspaceId, deps, signal)
-    return { ledger, isNew: saved.isNew }
+    return { ledger, isNew: known === undefined }
   }
   throw new ServiceError('workspace_busy')
 }

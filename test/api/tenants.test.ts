@@ -4,6 +4,8 @@ import type { WorkspaceId } from '../../lib/ids.ts'
 import type { OperationName } from '../support/api/operations.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CSV, createTestApi } from '../support/api/test-api.ts'
+import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
+import { KEYS_TABLE } from '../support/dynamodb/memory-tables.ts'
 
 let api: ReturnType<typeof createTestApi>
 beforeEach(() => {
@@ -76,6 +78,22 @@ describe('PUT /workspaces/{workspace_id}', () => {
     expect(refusalOf(await call('save_workspace', { expire_after_seconds: 7200 }))).toEqual([400, 'invalid_body'])
     const kept = { expire_after_seconds: null, expire_at_most_seconds: 3600 }
     expect(await bodyOf(call('save_workspace', { quota_bytes: 5 }))).toMatchObject({ ...kept, quota_bytes: 5 })
+  })
+
+  it.each([
+    ['that fits, beside the other', { expire_after_seconds: 3600 }, 200, 3600],
+    ['that does not, not at all', { expire_after_seconds: 7200 }, 400, null],
+  ])('takes a time %s, when another call makes the workspace at that moment', async (_, body, status, kept) => {
+    const { workspaces } = api.dependencies.administration
+    const { create } = workspaces
+    workspaces.create = async (...args) => {
+      workspaces.create = create
+      expect((await call('save_workspace', { expire_at_most_seconds: 3600 })).status).toBe(200)
+      return create(...args)
+    }
+    expect((await call('save_workspace', body)).status).toBe(status)
+    const times = { expire_after_seconds: kept, expire_at_most_seconds: 3600 }
+    expect(await bodyOf(call('retrieve_workspace'))).toMatchObject(times)
   })
 
   it.each([
@@ -164,9 +182,9 @@ describe('PUT …/keys/{name}', () => {
       permissions: ['files:read'],
     })
     expect(await bodyOf(call('retrieve_key_by_name'))).toEqual(shown)
-    expect(JSON.stringify([await bodyOf(call('list_keys')), api.logged, api.stored.attributes('keys')])).not.toContain(
-      token,
-    )
+    expect(
+      JSON.stringify([await bodyOf(call('list_keys')), api.logged, api.stored.attributes(KEYS_TABLE)]),
+    ).not.toContain(token)
   })
 
   it('made again, it is what the repetition says, with one token that works', async () => {
@@ -193,6 +211,19 @@ describe('PUT …/keys/{name}', () => {
     expect(await who(`${one.token}`)).toMatchObject({ expires_at: new Date(start + 130_000).toISOString() })
     const three = await bodyOf(call('save_key', MANAGEMENT))
     expect([await works(), three.former_tokens_end_at]).toEqual([[false, false, false], null])
+  })
+
+  it('keeps the last 20 former tokens, so that its record stays small', async () => {
+    const tokens: string[] = []
+    for (let n = 0; n < 23; n++) {
+      tokens.push(await tokenOf(call('save_key', { ...MANAGEMENT, grace_seconds: 3600 })))
+      api.clock.nowMs += 1000
+    }
+    const works = await Promise.all(tokens.map(async (token) => (await who(token)) !== 401))
+    expect(works).toEqual(tokens.map((_, n) => n >= 2))
+    const bytes = Math.max(...api.stored.attributes(KEYS_TABLE).map(itemSizeBytes))
+    expect(bytes).toBeGreaterThan(20 * 64)
+    expect(bytes).toBeLessThanOrEqual(4096)
   })
 
   it('leaves a disabled key disabled, and lets no token that it had work again', async () => {
@@ -224,6 +255,39 @@ describe('PUT …/keys/{name}', () => {
       expect(await who(stolen)).toBe(401)
     },
   )
+
+  it('beside a deletion of its workspace: leaves no key, whichever of the two looks last', async () => {
+    const { apiKeys } = api.dependencies.administration
+    const { add } = apiKeys
+    apiKeys.add = async (...args) => {
+      expect((await call('delete_workspace')).status).toBe(200)
+      return add(...args)
+    }
+    expect(refusalOf(await call('save_key', MANAGEMENT))).toEqual([404, 'workspace_not_found'])
+    const acmes = () => api.stored.attributes(KEYS_TABLE).filter(({ workspace_id }) => workspace_id?.S === 'ws_acme')
+    expect(acmes()).toEqual([])
+    await call('save_workspace', {})
+    const { workspaces } = api.dependencies.administration
+    const { remove } = workspaces
+    apiKeys.add = add
+    workspaces.remove = async (...args) => {
+      expect((await call('save_key', MANAGEMENT)).status).toBe(200)
+      expect(acmes()).toHaveLength(1)
+      return remove(...args)
+    }
+    expect((await call('delete_workspace')).status).toBe(200)
+    expect(acmes()).toEqual([])
+  })
+
+  it('beside a new limit of its workspace: gets that', async () => {
+    const { apiKeys } = api.dependencies.administration
+    const { add } = apiKeys
+    apiKeys.add = async (...args) => {
+      expect((await call('save_workspace', { requests_per_minute: 30 })).status).toBe(200)
+      return add(...args)
+    }
+    expect(await who(await tokenOf(call('save_key', MANAGEMENT)))).toMatchObject({ requests_per_minute: 30 })
+  })
 
   it('beside itself: one token works at the end', async () => {
     const answers = await Promise.all(Array.from({ length: 3 }, () => call('save_key', MANAGEMENT)))
