@@ -21,7 +21,7 @@ export interface NewKey {
 }
 
 const TRIES = 3
-/** Of one key. A record with so many stays below 4 KB, so authentication reads one unit. */
+/** A record with so many stays below 4 KB, so authentication reads one unit. */
 const MOST_FORMER_TOKENS = 20
 
 /**

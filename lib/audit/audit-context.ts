@@ -32,7 +32,7 @@ export interface AuditOptions {
   onNotAddedUp?(workspace: { workspaceId: WorkspaceId; reason: NotAddedUpReason }): void
 }
 
-/** What a ledger counted when the audit of its workspace began. */
+/** The counts of a ledger when the audit of its workspace began. */
 export interface WorkspaceUsage extends StorageUsage, Counts {
   workspaceId: WorkspaceId
   countedAtMs: number

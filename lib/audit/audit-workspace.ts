@@ -13,7 +13,7 @@ export interface WorkspacePosition {
   /** Items and objects up to these were compared. */
   afterItemId?: string
   afterObjectKey?: string
-  /** Of the shard, before this workspace. */
+  /** The shard's, before this workspace. */
   findingsBefore: number
   /** The sum of the items up to there. */
   sum: UsageSum

@@ -13,7 +13,7 @@ export type ApiKeyRecord = ApiKey & {
   createdAt: string
 }
 
-/** What is undefined is removed; what is missing stays. */
+/** Undefined members are removed; missing ones stay. */
 export type ApiKeyChange = {
   [Member in Exclude<keyof ApiKeyRecord, 'keyId' | 'name' | 'createdAt'>]?: ApiKeyRecord[Member] | undefined
 }
@@ -41,7 +41,7 @@ export interface ApiKeyAdministration {
   ): Promise<ApiKeyRecord | undefined>
   /** Idempotent. @param shown only if its token is still this one's */
   remove(keyId: string, signal: AbortSignal, shown?: ApiKeyRecord): Promise<void>
-  /** Of a workspace, also those that cannot be read. @returns how many there were */
+  /** Removes the keys of a workspace, also those that cannot be read. @returns how many there were */
   removeAll(workspaceId: WorkspaceId, signal: AbortSignal): Promise<number>
 }
 

@@ -132,7 +132,7 @@ function readGrant(workspaceId: WorkspaceId, body: Body, nowMs: number): Workspa
   return { workspaceId, kind, permissions: permissions ?? [], userId: readUserId(body), ...limits }
 }
 
-/** What is null is taken away, what is missing stays. */
+/** Null takes a member away; a missing one stays. */
 function readChange(body: Body, nowMs: number): ApiKeyChange {
   const { disabled } = body
   if (disabled !== undefined && typeof disabled !== 'boolean') refuseBody('disabled must be true or false.')

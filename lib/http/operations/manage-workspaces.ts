@@ -74,7 +74,7 @@ function describeWorkspace(ledger: WorkspaceLedger) {
   }
 }
 
-/** What is null is taken away, what is missing stays. */
+/** Null takes a setting away; a missing one stays. */
 function readSettings(body: Body): Partial<WorkspaceSettings> {
   const quotaBytes = readNumber(body, 'quota_bytes', 0, Number.MAX_SAFE_INTEGER)
   if (body.quota_bytes === null) refuseBody('quota_bytes cannot be null: a workspace always has a quota.')

@@ -30,7 +30,7 @@ export type Marker = Pick<Taking, 'workspaceId' | 'attemptId'> & { releaseId?: R
 
 export interface WorkspaceSettings extends Retention {
   quotaBytes: number
-  /** Of each of its keys without a limit of its own; their records repeat it. Missing: the service's. */
+  /** The limit of each of its keys that has none of its own; their records repeat it. Missing: the service's. */
   requestsPerMinute?: number | undefined
 }
 
