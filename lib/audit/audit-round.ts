@@ -1,3 +1,4 @@
+import { ServiceError } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { AuditDependencies, WorkspaceUsage } from './audit-context.ts'
 import { type AuditShard, newShards, sumOf } from './audit-shard.ts'
@@ -29,7 +30,7 @@ export interface AuditRound extends Pick<AuditShard, 'roundId' | 'startedAtMs' |
   /** Whether it was refused, because an earlier round is still running. */
   isRefused: boolean
   /** At the end, what became of each shard; of a failed one, the state machine's own description, with neither field. */
-  shards: Partial<Pick<AuditShard, 'shard' | 'usageFiles' | 'counters' | 'isComplete'>>[]
+  shards: Partial<Pick<AuditShard, 'shard' | 'usageFiles' | 'lacksUsage' | 'counters' | 'isComplete'>>[]
 }
 
 export interface RoundReport extends AuditCounters {
@@ -108,10 +109,15 @@ async function performSlice(
     task === 'skip'
       ? await skipWorkspace(before, `${error?.Error}: ${error?.Cause}`, sliceOptions, deps, signal)
       : await auditSlice({ ...before, ...(maxWorkspaces && { maxWorkspaces }) }, sliceOptions, deps, signal)
-  if (deps.usageFiles && usage.length > 0) {
+  if (deps.usageFiles && usage.length > 0 && !before.lacksUsage) {
     // A slice that is repeated writes the same file.
-    await deps.usageFiles.write(usageFileOf(before, before.shard, before.usageFiles), usage.join(''), signal)
-    shardAfter = { ...shardAfter, usageFiles: before.usageFiles + 1 }
+    const isWritten = await writeUsage(
+      usageFileOf(before, before.shard, before.usageFiles),
+      usage.join(''),
+      deps,
+      signal,
+    )
+    shardAfter = { ...shardAfter, ...(isWritten ? { usageFiles: before.usageFiles + 1 } : { lacksUsage: true }) }
   }
   // Published only now, so that a slice that has to be repeated has published nothing.
   for (const [kind, count] of found) deps.metrics.publish({ AuditFindings: count }, { kind })
@@ -129,14 +135,14 @@ async function endRound(round: AuditRound, deps: RoundDependencies, signal: Abor
   const shardsIncomplete = totalShards - shards.filter(({ isComplete }) => isComplete).length
   const durationMs = deps.now() - startedAtMs
   const report = { roundId, durationMs, shardsIncomplete, ...sumOf(shards) }
-  if (deps.usageFiles && shardsIncomplete === 0) {
+  if (deps.usageFiles && shardsIncomplete === 0 && !shards.some(({ lacksUsage }) => lacksUsage)) {
     const files = shards.flatMap(({ shard = 0, usageFiles = 0 }) =>
       Array.from({ length: usageFiles }, (_, number) => usageFileOf(round, shard, number)),
     )
     const { workspaces, documents, documentBytes, findings, notAddedUp } = report
     const sums = { workspaces, documents, document_bytes: documentBytes, findings, not_added_up: notAddedUp }
     const manifest = { round_id: roundId, started_at: new Date(startedAtMs).toISOString(), ...sums, files }
-    await deps.usageFiles.write(`${folderOf(round)}/manifest.json`, JSON.stringify(manifest), signal)
+    await writeUsage(`${folderOf(round)}/manifest.json`, JSON.stringify(manifest), deps, signal)
   }
   // Published only now, as after a slice; zeros as well, so that every kind has a line on a graph.
   for (const kind of FINDING_KINDS) deps.metrics.publish({ AuditFindings: 0 }, { kind })
@@ -144,6 +150,21 @@ async function endRound(round: AuditRound, deps: RoundDependencies, signal: Abor
   deps.metrics.publish({ AuditRoundsCompleted: isComplete ? 1 : 0 })
   deps.log.info('round of the audit ended', { ...report })
   return report
+}
+
+/**
+ * The audit goes on without a bucket that refuses, for lack of rights or because it is gone: then the round has no
+ * manifest. @returns whether the file is there @throws ServiceError when another try may help
+ */
+async function writeUsage(name: string, text: string, deps: RoundDependencies, signal: AbortSignal): Promise<boolean> {
+  try {
+    await deps.usageFiles?.write(name, text, signal)
+    return true
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    deps.log.error('usage not written: this round has no manifest', { name, error })
+    return false
+  }
 }
 
 /** 2026-11-27T02-00-00Z: when the round began. */

@@ -25,6 +25,8 @@ export interface AuditShard extends TableShard {
   counters: AuditCounters
   /** How many files of usage its slices have written. */
   usageFiles: number
+  /** One of them is missing: the bucket refused it. */
+  lacksUsage?: true
   isComplete: boolean
 }
 

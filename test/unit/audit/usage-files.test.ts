@@ -17,6 +17,8 @@ beforeEach(async () => {
   deps = { ...world.deps, usageFiles: { write: async (name, text) => void files.set(name, text) } }
 })
 
+/** As the function names it for the state machine. */
+const unavailable = Object.assign(new ServiceError('service_unavailable'), { name: 'StoresUnavailable' })
 const manifestOf = () =>
   JSON.parse(files.get([...files.keys()].find((name) => name.endsWith('/manifest.json')) ?? '') ?? 'null')
 /** The lines of the files that the manifest names, by workspace. */
@@ -77,10 +79,25 @@ describe('the usage of a round', () => {
     expect(manifestOf()).toBeNull()
     const { write } = deps.usageFiles as NonNullable<RoundDependencies['usageFiles']>
     let failures = 3
-    const unavailable = Object.assign(new ServiceError('service_unavailable'), { name: 'StoresUnavailable' })
     deps.usageFiles = { write: (...args) => (failures-- > 0 ? Promise.reject(unavailable) : write(...args)) }
     await playRoundOf(deps)
     expect(linesIn(manifestOf().files)).toHaveLength(world.ports.stored.ledgers().length)
+  })
+
+  it('has no manifest when the bucket refuses for good; the audit goes on, with one error for each shard', async () => {
+    const { write } = deps.usageFiles as NonNullable<RoundDependencies['usageFiles']>
+    const unbroken = await playRoundOf(world.deps)
+    const errors: unknown[] = []
+    const log = { ...deps.log, error: (message: string) => void errors.push(message) }
+    const refuse = () => Promise.reject(Object.assign(new Error('no rights'), { name: 'AccessDenied' }))
+    const { report, ids } = await playRoundOf({ ...deps, log, usageFiles: { write: refuse } }, { isTimeUp: () => true })
+    expect([report.shardsIncomplete, report.notAddedUp, ids]).toEqual([0, unbroken.report.notAddedUp, unbroken.ids])
+    expect(errors).toEqual(Array(3).fill('usage not written: this round has no manifest'))
+    // A file is missing, so the round has none, although the bucket takes the others.
+    let tries = 0
+    const once: typeof write = (...args) => (tries++ === 0 ? refuse() : write(...args))
+    await playRoundOf({ ...deps, usageFiles: { write: once } }, { isTimeUp: () => true })
+    expect([tries > 1, manifestOf()]).toEqual([true, null])
   })
 
   it('counts a round once whose manifest is written at the second try', async () => {
@@ -89,7 +106,7 @@ describe('the usage of a round', () => {
     const broken = async (...args: Parameters<typeof write>) => {
       const isBroken = isFirst && args[0].endsWith('/manifest.json')
       if (isBroken) isFirst = false
-      return isBroken ? Promise.reject(Object.assign(new Error('lost'), { name: 'StoresUnavailable' })) : write(...args)
+      return isBroken ? Promise.reject(unavailable) : write(...args)
     }
     deps = { ...deps, usageFiles: { write: broken } }
     await playRoundOf(deps)
