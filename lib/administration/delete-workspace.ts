@@ -8,11 +8,12 @@ import type { WorkspaceDependencies } from './save-workspace.ts'
  */
 export async function deleteWorkspace(
   workspaceId: WorkspaceId,
-  { ledger, workspaces, apiKeys }: WorkspaceDependencies,
+  { ledger, workspaces, apiKeys, now }: WorkspaceDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   const found = await ledger.read(workspaceId, signal)
-  if (found && found.takings.length > 0) throw new ServiceError('workspace_busy', { detail: UNDER_WAY })
+  const isUnderWay = found?.takings.some(({ leaseEndsAtMs }) => leaseEndsAtMs > now())
+  if (isUnderWay) throw new ServiceError('workspace_busy', { detail: UNDER_WAY })
   if (found && found.documents > 0) {
     const metadata = { documents: found.documents, used_bytes: found.usedBytes }
     throw new ServiceError('workspace_not_empty', { metadata })

@@ -10,6 +10,7 @@ export interface WorkspaceDependencies {
   workspaces: Pick<LedgerMaintenance, 'create' | 'change' | 'remove' | 'readAll'>
   apiKeys: ApiKeyAdministration
   defaultQuotaBytes: number
+  now(): number
 }
 
 const TRIES = 3

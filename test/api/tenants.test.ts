@@ -398,8 +398,11 @@ describe('DELETE /workspaces/{workspace_id}', () => {
     const ids = { workspaceId: 'ws_acme' as WorkspaceId, documentId: 'file_a' as never, attemptId: 'a' as never }
     await call('save_workspace', {})
     const token = await tokenOf(call('save_key', MANAGEMENT))
-    await api.ledger.take({ ...ids, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs }, signal, 0)
+    await api.ledger.take({ ...ids, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs + 1 }, signal, 0)
     expect(refusalOf(await call('delete_workspace'))).toEqual([503, 'workspace_busy'])
+    // Its process has died, and the document may be there: waiting does not help.
+    api.clock.nowMs++
+    expect(refusalOf(await call('delete_workspace'))).toEqual([400, 'workspace_not_empty'])
     expect(await who(token)).toMatchObject(MANAGEMENT)
   })
 
