@@ -1,4 +1,4 @@
-import type { DocumentId, WorkspaceId } from '../ids.ts'
+import type { ContainerId, DocumentId, WorkspaceId } from '../ids.ts'
 import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 
 export type ListedDocument = Pick<
@@ -17,6 +17,8 @@ export type ListOrder = 'asc' | 'desc'
 export interface DocumentPageRequest {
   workspaceId: WorkspaceId
   order: ListOrder
+  /** Only documents that were promoted from it. */
+  containerId?: ContainerId | undefined
   /** The page begins after it; the document may be gone. */
   after: ListPosition | undefined
   limit: number
@@ -24,9 +26,9 @@ export interface DocumentPageRequest {
 
 export interface DocumentListing {
   /**
-   * Full unless it is the last page, or has passed over thousands of documents that have expired: then `last` is how far
-   * it came. The index lags the table by about a second: what was recorded or deleted within that time may be missing or
-   * still shown.
+   * Full unless it is the last page, or has passed over thousands of documents that have expired or came from another
+   * container: then `last` is how far it came. A page of one container's documents is not empty if there are more. The
+   * index lags the table by about a second: what was recorded or deleted within that time may be missing or still shown.
    */
   page(
     request: DocumentPageRequest,

@@ -1,12 +1,9 @@
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, isDocumentId, type WorkspaceId } from '../ids.ts'
-import type { DocumentListing, ListedDocument, ListOrder, ListPosition } from './document-listing.ts'
+import type { DocumentListing, DocumentPageRequest, ListedDocument, ListPosition } from './document-listing.ts'
 import { parseCursor } from './list-cursor.ts'
 
-export interface DocumentListRequest {
-  workspaceId: WorkspaceId
-  order: ListOrder
-  limit: number
+export interface DocumentListRequest extends Omit<DocumentPageRequest, 'after'> {
   /** Where to continue: a cursor of this list, or the id of the last document seen. */
   after: { cursor: string } | { documentId: string } | undefined
 }
@@ -21,12 +18,13 @@ export interface DocumentList {
 
 /** One page, in the order of creation. @throws ServiceError invalid_cursor */
 export async function listDocuments(
-  { workspaceId, order, limit, after: start }: DocumentListRequest,
+  { after: start, ...request }: DocumentListRequest,
   { listing }: { listing: DocumentListing },
   signal: AbortSignal,
 ): Promise<DocumentList> {
+  const { workspaceId } = request
   const after = start && (await locate(workspaceId, start, listing, signal))
-  const { items, ...page } = await listing.page({ workspaceId, order, after, limit }, signal)
+  const { items, ...page } = await listing.page({ ...request, after }, signal)
   return { workspaceId, documents: items, ...page }
 }
 

@@ -56,7 +56,10 @@ export const OPERATIONS = {
     route: 'GET /v1/files',
     function: 'read-documents',
     for: 'files:read',
-    query: ['limit', 'order', 'cursor', 'page', 'after', 'after_id', 'purpose', 'ids[]', 'ids'],
+    query: [
+      ...['limit', 'order', 'cursor', 'page', 'after', 'after_id'],
+      ...['container_id', 'scope_id', 'purpose', 'ids[]', 'ids'],
+    ],
   },
   retrieve_document: { route: 'GET /v1/files/{document_id}', function: 'read-documents', for: 'files:read' },
   download_document: {

@@ -105,7 +105,8 @@ const headers = fc.dictionary(
   fc.oneof(headerValue, names('native compat_a compat_b ws_1 ws_2 application/octet-stream " \\'), fc.constant('')),
   { maxKeys: 3 },
 )
-const QUERY = 'limit order purpose cursor page after after_id ids[] ids before_id workspace_id __proto__'
+const QUERY =
+  'limit order purpose cursor page after after_id ids[] ids container_id scope_id before_id workspace_id __proto__'
 
 describe('hostile input', () => {
   it(`gets no 5xx and nothing outside the caller's workspace, ${CASES} times`, { timeout: 300_000 }, async () => {

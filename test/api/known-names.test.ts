@@ -77,6 +77,7 @@ async function prepare(operation: TestedOperation) {
   const values: Record<string, [good: unknown, bad: unknown]> = {
     ...{ limit: ['1', '0'], order: ['asc', 'up'], cursor: [cursor, '.'], page: [cursor, 'x'], purpose: ['batch', 'x'] },
     ...{ after: [after, 'x'], after_id: [documentId, 'x'], 'ids[]': [documentId, many], ids: [documentId, many] },
+    ...{ container_id: [CONTAINER, '.'], scope_id: [CONTAINER, '.'] },
     ...{ workspace_id: ['ws_1', 'ws_2'], 'File-Shape': ['native', 'x'], 'Idempotency-Key': ['k', ''] },
     ...{ 'If-Match': ['*', '"'], 'File-Bytes': [String(CSV.length), 'x'], 'File-Expires-In': ['3600', '1'] },
     ...{ 'File-Sha256': [createHash('sha256').update(CSV).digest('hex'), 'x'], expires_in_seconds: [3600, 0] },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import type { WorkspaceId } from '../../lib/ids.ts'
+import type { ContainerId, WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
 import { ANTHROPIC, bodyOf, idsOf, newDocumentId, OPENAI, useDocumentsApi } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
@@ -66,6 +66,21 @@ describe('GET /v1/files', () => {
     expect(response.body).toMatchObject({ has_more: false, next_page: null })
   })
 
+  it('lists what was promoted from one container, by either name, page by page', async () => {
+    const containerId = 'sess_other-r1' as ContainerId
+    const own = [await record(3, { containerId }), await record(1, { containerId })].map(({ documentId }) => documentId)
+    await record(2)
+    await record(2, { containerId, workspaceId: 'ws_2' as WorkspaceId })
+    expect(idsOf(await list({ container_id: containerId }))).toEqual(own)
+    expect(idsOf(await list({ scope_id: containerId }, ANTHROPIC))).toEqual(own.toReversed())
+    const first = await list({ container_id: containerId, limit: '1' })
+    expect(idsOf(first)).toEqual(own.slice(0, 1))
+    expect(idsOf(await list({ container_id: containerId, cursor: bodyOf(first).cursor }))).toEqual(own.slice(1))
+    expect((await list({ container_id: 'sess_unknown' })).body).toMatchObject({ data: [], has_more: false })
+    expect(refusalOf(await list({ container_id: 'a/../b' }))).toEqual([400, 'invalid_container_id'])
+    expect(refusalOf(await list({ container_id: containerId, ids: own }))).toEqual([400, 'invalid_parameter'])
+  })
+
   it('takes the name that browsers and axios give to several ids, and a hundred of them', async () => {
     const { documentId } = await record(1)
     await record(2)
@@ -83,7 +98,7 @@ describe('GET /v1/files', () => {
   it('takes empty parameters and headers for absent', async () => {
     const { documentId } = await record(1)
     const names =
-      'limit order purpose cursor page after after_id ids ids[] before before_id scope_id provider workspace_id'
+      'limit order purpose cursor page after after_id ids ids[] before before_id container_id scope_id workspace_id'
     const query = Object.fromEntries(names.split(' ').map((name) => [name, '']))
     const headers = { 'file-shape': ' ', 'anthropic-version': '', 'openai-beta': '', 'anthropic-workspace-id': '' }
     const response = await list({ ...query, limit: ['', '5'] }, headers)
@@ -98,7 +113,12 @@ describe('GET /v1/files', () => {
     ['an unknown purpose', { purpose: 'x' }, 'invalid_parameter', 'assistants_output'],
     ['an unknown document', { after: newDocumentId() }, 'invalid_cursor', 'no document'],
     ['a made-up cursor', { cursor: 'x' }, 'invalid_cursor', 'start again'],
-    ['ids and a cursor', { 'ids[]': 'file_1', after: 'file_2' }, 'invalid_parameter', 'with a cursor or a limit'],
+    [
+      'ids and a cursor',
+      { 'ids[]': 'file_1', after: 'file_2' },
+      'invalid_parameter',
+      'with a cursor, a container or a limit',
+    ],
     ['ids and a limit', { 'ids[]': 'file_1', limit: '5' }, 'invalid_parameter', 'ids[] is invalid. It cannot be comb'],
     ['too many ids', { 'ids[]': Array(101).fill('file_1') }, 'invalid_parameter', 'ids[] is invalid. At most 100'],
   ])('is 400 for %s, and says what is allowed', async (_, query, reason, detail) => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ListedDocument } from '../../documents/document-listing.ts'
+import type { ListedDocument, ListPosition } from '../../documents/document-listing.ts'
 import type { DocumentId, WorkspaceId } from '../../ids.ts'
 import type {
   Attempt,
@@ -129,6 +129,12 @@ export const decodeListed = (attributes: Attributes) => decode<ListedDocument>(L
 /** The order of creation as text: the moment in ISO 8601, then the id to break ties. It never changes. */
 export const listedAt = ({ createdAt, documentId }: Pick<WorkspaceDocument, 'createdAt' | 'documentId'>) =>
   `${createdAt.toISOString()} ${documentId}`
+
+/** Of an entry of the list, by its key. */
+export function decodePosition({ listed_at }: Attributes): ListPosition {
+  const [createdAt = '', documentId] = listed_at?.S?.split(' ') ?? []
+  return { createdAt: new Date(createdAt), documentId: documentId as DocumentId }
+}
 
 /** May grow, but never shrink: entries stay in their shard. resolve-due-work.yml gives each shard to a run. */
 export const DUE_SHARDS: readonly number[] = Array.from({ length: 16 }, (_, shard) => shard)

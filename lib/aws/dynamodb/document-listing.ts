@@ -3,7 +3,7 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../../documents/document-listing.ts'
 import { hasExpired } from '../../ledger/expiry.ts'
 import { send } from '../calls/send.ts'
-import { decodeListed, documentKey, LIST_PROJECTION, listedAt } from './document-codec.ts'
+import { decodeListed, decodePosition, documentKey, LIST_PROJECTION, listedAt } from './document-codec.ts'
 import { openTable, type TableSettings } from './table.ts'
 
 /** Index of the Documents table by workspace_id and listed_at. Contains only documents. */
@@ -11,8 +11,8 @@ export const LISTING_INDEX = 'documents-by-creation'
 
 type Key = Record<string, AttributeValue>
 
-/** There may be more expired documents, not deleted yet, than one request has time to read. */
-const MOST_EXPIRED = 10_000
+/** There may be more documents that are not shown than one request has time to read. */
+const MOST_PASSED_OVER = 10_000
 const MOST_OF_QUERY = 1000
 
 export function createDocumentListing(settings: TableSettings & { now(): number }): DocumentListing {
@@ -20,24 +20,24 @@ export function createDocumentListing(settings: TableSettings & { now(): number 
   const table = openTable(settings)
   return {
     async page(request, signal) {
-      const { limit } = request
+      const { limit, containerId } = request
       const nowMs = now()
       const items: ListedDocument[] = []
       let startKey: Key | undefined
-      let last: ListedDocument | undefined
-      let expired = 0
+      let passedOver = 0
       do {
-        // One more than is shown tells whether there are more. Behind expired ones, there may be as many again.
-        const Limit = Math.min(MOST_OF_QUERY, Math.max(limit + 1 - items.length, expired))
+        // One more than is shown tells whether there are more. Behind those not shown, there may be as many again.
+        const Limit = Math.min(MOST_OF_QUERY, Math.max(limit + 1 - items.length, passedOver))
         const command = new QueryCommand({ ...queryOf(TableName, request), Limit, ExclusiveStartKey: startKey })
         const page: QueryCommandOutput = await send(client, command, { name: 'documents.list', signal })
-        const documents = (page.Items ?? []).map(decodeListed)
-        const shown = documents.filter((each) => !hasExpired(each, nowMs))
+        const shown = (page.Items ?? []).map(decodeListed).filter((each) => !hasExpired(each, nowMs))
         items.push(...shown)
-        expired += documents.length - shown.length
-        last = documents.at(-1)
+        passedOver += (page.ScannedCount ?? 0) - shown.length
         startKey = page.LastEvaluatedKey
-        if (startKey && last && expired >= MOST_EXPIRED && items.length <= limit) return { items, hasMore: true, last }
+        // An empty page would tell nothing of a container.
+        const isEnough = passedOver >= MOST_PASSED_OVER && (items.length > 0 || containerId === undefined)
+        if (startKey && isEnough && items.length <= limit)
+          return { items, hasMore: true, last: decodePosition(startKey) }
       } while (startKey !== undefined && items.length <= limit)
       return { items: items.slice(0, limit), hasMore: items.length > limit }
     },
@@ -63,7 +63,7 @@ export function createDocumentListing(settings: TableSettings & { now(): number 
   }
 }
 
-function queryOf(TableName: string, { workspaceId, order, after }: DocumentPageRequest) {
+function queryOf(TableName: string, { workspaceId, order, containerId, after }: DocumentPageRequest) {
   const isBehind = order === 'asc' ? 'listed_at > :after' : 'listed_at < :after'
   return {
     TableName,
@@ -71,8 +71,11 @@ function queryOf(TableName: string, { workspaceId, order, after }: DocumentPageR
     ScanIndexForward: order === 'asc',
     KeyConditionExpression: `workspace_id = :workspace_id${after ? ` AND ${isBehind}` : ''}`,
     ProjectionExpression: LIST_PROJECTION,
+    // The whole workspace is read: an index of its own would cost each promotion a ninth write unit.
+    ...(containerId && { FilterExpression: 'container_id = :container_id' }),
     ExpressionAttributeValues: marshall({
       ':workspace_id': workspaceId,
+      ...(containerId && { ':container_id': containerId }),
       ...(after && { ':after': listedAt(after) }),
     }),
   }

@@ -1,7 +1,7 @@
 import type { DocumentListing, ListOrder } from '../../documents/document-listing.ts'
 import { type DocumentListRequest, listDocuments, listDocumentsById } from '../../documents/list-documents.ts'
 import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
-import type { WorkspaceId } from '../../ids.ts'
+import { parseContainerId, type WorkspaceId } from '../../ids.ts'
 import type { Ledger } from '../../ledger/ports/ledger.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileListResponse, PURPOSE, PURPOSES, storageUsageHeaders } from '../file-response.ts'
@@ -47,15 +47,18 @@ function readList(event: ApiEvent, workspaceId: WorkspaceId, shape: FileShape): 
   const order = queryChoice(event, 'order', ['asc', 'desc']) ?? ORDER_AND_LIMIT[shape].order
   const after = readStart(event)
   const limit = readLimit(event, ORDER_AND_LIMIT[shape].limit)
+  const container = queryValue(event, 'container_id') ?? queryValue(event, 'scope_id')
+  const containerId = container === undefined ? undefined : parseContainerId(container)
   const ids = [...queryValues(event, 'ids[]'), ...queryValues(event, 'ids')]
   if (ids.length > MAX_IDS) refuseValue('ids[]', `At most ${MAX_IDS} ids are allowed.`)
-  if (ids.length > 0 && (after !== undefined || queryValue(event, 'limit') !== undefined)) {
-    refuseValue('ids[]', 'It cannot be combined with a cursor or a limit.')
+  const isOfList = after !== undefined || containerId !== undefined || queryValue(event, 'limit') !== undefined
+  if (ids.length > 0 && isOfList) {
+    refuseValue('ids[]', 'It cannot be combined with a cursor, a container or a limit.')
   }
   // All documents were promoted, so all have this one purpose.
   if (purpose !== undefined && purpose !== PURPOSE) return async () => ({ workspaceId, documents: [], hasMore: false })
   if (ids.length > 0) return (deps, signal) => listDocumentsById({ workspaceId, ids }, deps, signal)
-  return (deps, signal) => listDocuments({ workspaceId, order, limit, after }, deps, signal)
+  return (deps, signal) => listDocuments({ workspaceId, order, containerId, limit, after }, deps, signal)
 }
 
 /** `@openrouter/sdk` sends its caller's `after` along with the cursor it continues from: the cursor wins. */

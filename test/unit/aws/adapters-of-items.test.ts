@@ -11,7 +11,7 @@ import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listin
 import { createDocuments } from '../../../lib/aws/dynamodb/documents.ts'
 import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
-import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
+import type { ContainerId, DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
 import { LEDGER_SETTINGS, newAttempt, newRelease, storedLedger } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
@@ -40,23 +40,40 @@ describe('a page of documents', () => {
     expect([page.items.length, page.hasMore]).toEqual([4, false])
   })
 
-  it('passes over what has expired in ever longer steps, and no more than ten thousand', async () => {
-    const base = { ...stored, created_at: '2026-01-01T00:00:00.000Z' }
-    const item = (n: number) => marshall({ ...base, document_id: `file_${n}`, ...(n !== 2 && { due_at: 5 }) })
-    let read = 0
-    const { client, sent } = clientOf({
-      QueryCommand: () => {
-        const length = Number(sent.at(-1)?.input.Limit)
-        const Items = Array.from({ length }, () => item(++read))
-        return { Items, LastEvaluatedKey: { document_id: { S: `file_${read}` } } }
-      },
-    })
-    const listing = createDocumentListing({ client, tableName: 'documents', now: () => 5 })
-    const page = await listing.page({ workspaceId, order: 'asc', after: undefined, limit: 4 }, signal)
-    expect(sent.map(({ input }) => input.Limit)).toEqual([5, 4, 8, 16, 32, 64, 128, 256, 512, ...Array(9).fill(1000)])
-    expect(page.items.map(({ documentId }) => documentId)).toEqual(['file_2'])
-    expect([page.hasMore, page.last?.documentId]).toEqual([true, `file_${read}`])
-  })
+  it.each([
+    {
+      what: 'expired',
+      containerId: undefined,
+      at: 2,
+      steps: [5, 4, 8, 16, 32, 64, 128, 256, 512, ...Array(9).fill(1000)],
+    },
+    { what: 'another container’s', containerId: 'c' as ContainerId, at: 15_000, steps: Array(14).fill(1000) },
+  ])(
+    'passes over what is $what in ever longer steps, and no more than it has to',
+    async ({ containerId, at, steps }) => {
+      const base = { ...stored, created_at: '2026-01-01T00:00:00.000Z' }
+      const item = (n: number) => marshall({ ...base, document_id: `file_${n}`, ...(n !== at && { due_at: 5 }) })
+      let read = 0
+      const { client, sent } = clientOf({
+        QueryCommand: () => {
+          const ScannedCount = Number(sent.at(-1)?.input.Limit)
+          const all = Array.from({ length: ScannedCount }, () => ++read)
+          const Items = all.filter((n) => containerId === undefined || n === at).map(item)
+          return { Items, ScannedCount, LastEvaluatedKey: marshall({ listed_at: `${base.created_at} file_${read}` }) }
+        },
+      })
+      const listing = createDocumentListing({ client, tableName: 'documents', now: () => 5 })
+      const page = await listing.page({ workspaceId, order: 'asc', containerId, after: undefined, limit: 4 }, signal)
+      const limits = sent.map(({ input }) => input.Limit)
+      expect(limits.slice(-steps.length)).toEqual(steps)
+      expect(page.items.map(({ documentId }) => documentId)).toEqual([`file_${at}`])
+      expect(page).toMatchObject({
+        hasMore: true,
+        last: { createdAt: new Date(base.created_at), documentId: `file_${read}` },
+      })
+      expect(read).toBeLessThan(Math.max(at, 10_000) + 1024)
+    },
+  )
 
   it('is 503, and not answered in part, when DynamoDB keeps leaving keys unprocessed', async () => {
     const Keys = [marshall({ workspace_id: 'ws_1', document_id: 'file_1' })]
