@@ -90,8 +90,8 @@ export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: StoredItem) 
   }
 }
 
-/** Compares the sum of all items with what the ledger counted at the cut. */
-export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<void> {
+/** Compares the sum of all items with what the ledger counted at the cut. @returns whether they could be added up */
+export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<boolean> {
   const { workspaceId, deps, signal } = audit
   const { version, usedBytes, documents } = sum.cut
   if (sum.isUnreadable) return reportNotAddedUp('unreadable', audit)
@@ -102,16 +102,18 @@ export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<vo
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
   // If the ledger has not changed, nothing came after the cut: items that say otherwise predate its restore.
   const expected = isUnchanged ? sum.atEnd : sum.atCut
-  if (usedBytes === expected.usedBytes && documents === expected.documents) return
+  if (usedBytes === expected.usedBytes && documents === expected.documents) return true
   const at = version !== undefined && lastVersion !== undefined && { at: { version, lastVersion } }
   const drift = { counted: { usedBytes, documents }, expected, ...at }
   const facts = { usedBytes, expectedBytes: expected.usedBytes, documents, expectedDocuments: expected.documents }
   await reportFinding({ workspaceId, kind: 'drift', ...facts }, audit, () =>
     deps.workspaces.correct(workspaceId, drift, signal),
   )
+  return true
 }
 
-function reportNotAddedUp(reason: NotAddedUpReason, { workspaceId, counters, options }: WorkspaceAudit): void {
+function reportNotAddedUp(reason: NotAddedUpReason, { workspaceId, counters, options }: WorkspaceAudit): false {
   counters.notAddedUp++
   options.onNotAddedUp?.({ workspaceId, reason })
+  return false
 }

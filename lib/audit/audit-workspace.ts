@@ -39,21 +39,10 @@ export async function* auditWorkspace(
     const position = from?.format === FORMAT ? from : await begin(audit)
     const sum = yield* compareItems(position, audit)
     await auditMarkers(sum.orphans, audit)
-    const notAddedUpBefore = context.counters.notAddedUp
-    await auditSum(sum, audit)
-    const isAddedUp = context.counters.notAddedUp === notAddedUpBefore
-    const { version, quotaBytes, usedBytes, documents } = sum.cut
-    const findings = audit.counters.findings - position.findingsBefore
-    if (version !== undefined)
-      audit.options.onUsage?.({
-        workspaceId,
-        countedAtMs: sum.cutAtMs,
-        quotaBytes,
-        usedBytes,
-        documents,
-        findings,
-        isAddedUp,
-      })
+    const isAddedUp = await auditSum(sum, audit)
+    const findings = context.counters.findings - position.findingsBefore
+    const { cut, cutAtMs: countedAtMs } = sum
+    if (cut.version !== undefined) context.options.onUsage?.({ ...cut, workspaceId, countedAtMs, findings, isAddedUp })
   } catch (error) {
     if (!(error instanceof UnreadableItemError)) throw error
     reportUnreadable(error, audit)
