@@ -52,7 +52,7 @@ async function auditObjectWithoutDocument(
   if (ids && (await hasItem({ ...ids, workspaceId, objectKey }, audit))) return
   if (!(await deps.objects.hasObject(objectKey, signal))) return
   // An object that is not named like a document's is not ours to remove.
-  const repair = ids && (() => deps.objects.discard(objectKey, signal))
+  const repair = ids && (() => deps.objects.discard({ objectKey }, signal))
   await reportFinding({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)
 }
 

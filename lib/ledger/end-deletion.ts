@@ -21,7 +21,7 @@ export async function endDeletion(
     return { releaseId, usage }
   }
   // Nobody who goes on can know whether the object was deleted, so everybody deletes it.
-  const [released, discarded] = await Promise.allSettled([release(), deps.objects.discard(document.objectKey, signal)])
+  const [released, discarded] = await Promise.allSettled([release(), deps.objects.discard(document, signal)])
   if (released.status === 'rejected') throw released.reason
   if (discarded.status === 'rejected') throw discarded.reason
   const { releaseId, usage } = released.value

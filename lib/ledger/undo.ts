@@ -10,7 +10,7 @@ export async function undoUntaken(
   { documents, objects }: LedgerDependencies,
   signal: AbortSignal,
 ): Promise<boolean> {
-  await objects.discard(attempt.objectKey, signal, attempt.versionId)
+  await objects.discard(attempt, signal)
   return documents.fence(attempt, signal)
 }
 
@@ -42,7 +42,7 @@ export async function endStray(
   const isRecorded = await documents.fence(stray, signal)
   if (!isRecorded) {
     // Only from here on: before, the document might have been recorded.
-    await objects.discard(stray.objectKey, signal, stray.versionId)
+    await objects.discard(stray, signal)
     await ledger.giveBack(stray, signal)
   }
   if (isRecorded || !isKept) {

@@ -54,7 +54,9 @@ describe('an attempt at a promotion', () => {
     const api = createTestApi()
     const { copy, discard: remove } = api.objects
     // The S3 in memory deletes no versions.
-    const discard = vi.spyOn(api.objects, 'discard').mockImplementation((key, signal) => remove(key, signal))
+    const discard = vi
+      .spyOn(api.objects, 'discard')
+      .mockImplementation(({ objectKey }, signal) => remove({ objectKey }, signal))
     vi.spyOn(api.objects, 'copy').mockImplementation(async (...args) => {
       const copied = await copy(...args)
       await api.stored.setUsage('ws_1', { quotaBytes: 8, usedBytes: 8 })
@@ -62,7 +64,7 @@ describe('an attempt at a promotion', () => {
     })
     await api.workspaces.create('ws_1' as WorkspaceId, { quotaBytes: 8 }, AbortSignal.timeout(1000))
     expect(refusalOf(await api.promote({}))).toEqual([403, 'storage_quota_exceeded'])
-    expect(discard.mock.calls.map(([, , versionId]) => versionId)).toEqual(['version-1'])
+    expect(discard.mock.calls.map(([{ versionId }]) => versionId)).toEqual(['version-1'])
     expect([api.stored.items(), api.objects.documents.size]).toEqual([[], 0])
   })
 

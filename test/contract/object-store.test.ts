@@ -105,7 +105,7 @@ describe('a copy', () => {
     await putFile('a.bin', { Body: changed })
     const objectKey = newTarget()
     await expect(copyTo(source, objectKey)).rejects.toMatchObject({ reason: 'container_file_changed' })
-    await store.discard(objectKey, signal)
+    await store.discard({ objectKey }, signal)
     expect(await store.hasObject(objectKey, signal)).toBe(false)
   })
 })

@@ -110,7 +110,7 @@ describe('npm run admin -- documents get', () => {
     expect(await get('file_unknown')).toMatchObject({ code: 1, stderr: expect.stringContaining('has no document') })
     const signal = AbortSignal.timeout(60_000)
     const document = await service().deps.documents.find({ workspaceId, documentId: documentId as never }, signal)
-    await service().deps.objects.discard(document?.objectKey ?? '', signal)
+    await service().deps.objects.discard({ objectKey: document?.objectKey ?? '' }, signal)
     expect(await get(documentId)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is lost') })
     await expect(readFile(file)).rejects.toThrow('ENOENT')
   })

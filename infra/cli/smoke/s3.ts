@@ -44,7 +44,7 @@ export async function copyConditions(trial: Trial, abortSignal: AbortSignal): Pr
     await expectRefused('CompleteMultipartUpload', complete({ MpuObjectSize: 2 }))
     await expectRefused('CompleteMultipartUpload onto an object', complete(ONLY_NEW))
   } finally {
-    await stores.objects.discard(target.Key, abortSignal)
+    await stores.objects.discard({ objectKey: target.Key }, abortSignal)
   }
   if (ignoring.length === 0) return 'a changed source, a wrong size and an existing target are refused'
   throw new Error(
@@ -64,7 +64,7 @@ export async function copyVersion(trial: Trial, signal: AbortSignal) {
     if (sha256 === sha256Of(late)) return 'what was overwritten is copied'
     throw new Error(`the copy has the SHA-256 ${sha256}, not ${sha256Of(late)}`)
   } finally {
-    await stores.objects.discard(objectKey, signal)
+    await stores.objects.discard({ objectKey }, signal)
   }
 }
 

@@ -30,6 +30,7 @@ interface UploadMarkers {
 
 export function createObjectStore(settings: ObjectCopySettings & SandboxSettings): ObjectStore & ObjectMaintenance {
   const { client, documentsBucket } = settings
+  const copiesWhole = (sizeBytes: number) => planParts(sizeBytes, settings) === undefined
   const options = (name: string, signal: AbortSignal) => ({ name, signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })
 
   return {
@@ -37,13 +38,13 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
 
     readStart: (file, sizeBytes, signal) => readStart(settings, file, sizeBytes, signal),
 
-    copiesWhole: (sizeBytes) => planParts(sizeBytes, settings) === undefined,
+    copiesWhole,
 
     copy: (request, signal) => copyObject(request, settings, signal),
 
-    async discard(objectKey, signal, VersionId) {
+    async discard({ objectKey, versionId: VersionId, sizeBytes }, signal) {
       // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
-      await abortUploads(objectKey, signal)
+      if (sizeBytes === undefined || !copiesWhole(sizeBytes)) await abortUploads(objectKey, signal)
       await send(
         client,
         new DeleteObjectCommand({ Bucket: documentsBucket, Key: objectKey, VersionId }),

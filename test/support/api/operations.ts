@@ -83,7 +83,7 @@ const TESTED = {
     facts: ['document_id', { is_replayed: false }],
     calls: [
       ...['documents.find', 'documents.delete', 'ledger.mark', 'documents.handOver', 'ledger.giveBack'],
-      ...['DeleteObject', 'ListMultipartUploads', 'documents.bury'],
+      ...['DeleteObject', 'documents.bury'],
     ],
   },
   list_container_files: {

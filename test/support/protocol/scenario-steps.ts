@@ -87,7 +87,7 @@ export const withFindings = async (process: TestProcess) => {
   await promote(process, workspace)
   const signal = AbortSignal.timeout(60_000)
   const document = await process.deps.documents.find({ workspaceId, documentId: lost }, signal)
-  await process.deps.objects.discard(document?.objectKey ?? '', signal)
+  await process.deps.objects.discard({ objectKey: document?.objectKey ?? '' }, signal)
   const source = await process.deps.objects.findContainerFile(`sandboxes/${workspaceId}/sess_1/a.txt`, signal)
   if (!source) throw new Error('the file is not there')
   const objectKey = `documents/${workspaceId}/file_1/${newAttemptId()}`

@@ -210,15 +210,24 @@ describe('discarding an object', () => {
       AbortMultipartUploadCommand: () => refused(404, 'NoSuchUpload'),
       DeleteObjectCommand: () => ({}),
     })
-    await store.discard('d', signal)
+    await store.discard({ objectKey: 'd' }, signal)
     // Once: the other upload is of a key that only begins like this one.
     expect(names()).toEqual(['ListMultipartUploadsCommand', 'AbortMultipartUploadCommand', 'DeleteObjectCommand'])
     expect(sent[1]?.input.UploadId).toBe('of d')
   })
 
+  it('looks for uploads of a document only if it was copied in parts', async () => {
+    const { store, names } = storeOn({ ListMultipartUploadsCommand: () => ({}), DeleteObjectCommand: () => ({}) })
+    const { multipartThresholdBytes } = COPY_SETTINGS
+    await store.discard({ objectKey: 'd', sizeBytes: multipartThresholdBytes }, signal)
+    expect(names()).toEqual(['DeleteObjectCommand'])
+    await store.discard({ objectKey: 'd', sizeBytes: 2 * multipartThresholdBytes }, signal)
+    expect(names().slice(1)).toEqual(['ListMultipartUploadsCommand', 'DeleteObjectCommand'])
+  })
+
   it('goes no further when an upload is not aborted: it could be completed later', async () => {
     const { store, names } = storeOn({ ListMultipartUploadsCommand, DeleteObjectCommand: () => ({}) })
-    await expect(store.discard('d', signal)).rejects.toMatchObject({ call: 'AbortMultipartUpload' })
+    await expect(store.discard({ objectKey: 'd' }, signal)).rejects.toMatchObject({ call: 'AbortMultipartUpload' })
     expect(names()).not.toContain('DeleteObjectCommand')
   })
 })
@@ -230,6 +239,6 @@ it('each call brings its own time limit, and the signal of its request', async (
     ListMultipartUploadsCommand: () => ({}),
   })
   await store.findContainerFile('s', signal)
-  await store.discard('d', signal)
+  await store.discard({ objectKey: 'd' }, signal)
   expect(sent.map(({ options }) => options)).toEqual(sent.map(() => ({ abortSignal: signal, requestTimeout: 3000 })))
 })

@@ -154,7 +154,11 @@ describe('a call that fails is named in its error', () => {
       { UpdateItemCommand: vi.fn().mockReturnValueOnce({}) },
       async ({ rateLimiter }) => ((await rateLimiter.beginWait('k', 1, signal)) as Ending).end(signal),
     ],
-    ['DeleteObject', { ListMultipartUploadsCommand: () => ({}) }, ({ objects }) => objects.discard('d', signal)],
+    [
+      'DeleteObject',
+      { ListMultipartUploadsCommand: () => ({}) },
+      ({ objects }) => objects.discard({ objectKey: 'd' }, signal),
+    ],
   ])('%s, which comes second', async (name, answers, call) => {
     await expect(call(adapters(clientOf(answers)))).rejects.toMatchObject({ call: name })
   })
