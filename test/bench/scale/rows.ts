@@ -18,7 +18,7 @@ interface Settings {
 }
 
 const LATE_SECONDS = 120
-const EXPIRY_MINUTES = 15
+const EXPIRY_MINUTES = 9
 const ROUND_BARS = { hours: 24, dollars: 60 }
 /** us-east-1 in November 2026, as in docs/performance.md. */
 const DOLLARS = { readUnit: 0.125e-6, listing: 5e-6, gibSecond: 13.3334e-6 }
