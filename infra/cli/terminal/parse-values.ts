@@ -1,6 +1,6 @@
 import bytes from 'bytes-iec'
 import ms from 'ms'
-import { isKeyName, PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
+import { isKeyName, isUserId, PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import { MOST_REQUESTS_PER_MINUTE } from '../../../lib/config.ts'
 import { type ContainerId, type DocumentId, isWorkspaceId, type WorkspaceId } from '../../../lib/ids.ts'
 import { HUNDRED_YEARS_MS, parseMoment as toMoment } from '../../../lib/moment.ts'
@@ -117,8 +117,7 @@ export function parseRequestsPerMinute(text: string): number {
 export const parseLimit = (text: string) => (text === 'default' ? text : parseRequestsPerMinute(text))
 
 export function parseUserId(text: string): string {
-  if (!/^[\x21-\x7e]{1,128}$/.test(text)) refuse('a user id is 1 to 128 visible ASCII characters')
-  return text
+  return isUserId(text) ? text : refuse('a user id is 1 to 128 visible ASCII characters')
 }
 
 export function parseStage(text: string): string {
