@@ -95,7 +95,8 @@ export const parseDocumentIds = listOf(parseDocumentId)
 export function parseKeyId(text: string): string {
   if (/^cfp_/.test(text))
     refuse('this is a token, not a key id: key ids start with "key_"; keep tokens out of command lines')
-  if (!/^key_[A-Za-z0-9_-]{1,160}$/.test(text)) refuse(`"${text}" is not a key id, such as key_b307bbcb9085`)
+  if (!/^key_[A-Za-z0-9_-]{1,160}$/.test(text))
+    refuse(`"${text}" is not a key id, such as key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC`)
   return text
 }
 
