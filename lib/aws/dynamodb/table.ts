@@ -88,13 +88,8 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
     },
 
     put(item: object, options: SendOptions, condition: Condition = {}): Promise<Written> {
-      return written(
-        send(
-          client,
-          new PutItemCommand({ Item: marshall(item, WITHOUT_UNDEFINED), ...conditional(condition) }),
-          options,
-        ),
-      )
+      const command = new PutItemCommand({ Item: marshall(item, WITHOUT_UNDEFINED), ...conditional(condition) })
+      return written(send(client, command, options))
     },
 
     update(key: object, change: Update, options: SendOptions): Promise<Written> {

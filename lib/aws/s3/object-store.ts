@@ -44,11 +44,8 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     async discard(objectKey, signal, VersionId) {
       // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
       await abortUploads(objectKey, signal)
-      await send(
-        client,
-        new DeleteObjectCommand({ Bucket: documentsBucket, Key: objectKey, VersionId }),
-        options('DeleteObject', signal),
-      )
+      const command = new DeleteObjectCommand({ Bucket: documentsBucket, Key: objectKey, VersionId })
+      await send(client, command, options('DeleteObject', signal))
     },
 
     async *listObjects(keyPrefix, signal, afterKey) {
@@ -97,18 +94,13 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     let markers: UploadMarkers | undefined = {}
     while (markers) {
       const query = { Bucket: documentsBucket, Prefix: keyPrefix, ...markers }
-      const command = new ListMultipartUploadsCommand(query)
-      const list: ListMultipartUploadsCommandOutput = await send(
-        client,
-        command,
-        options('ListMultipartUploads', signal),
-      )
+      const sent = send(client, new ListMultipartUploadsCommand(query), options('ListMultipartUploads', signal))
+      const list: ListMultipartUploadsCommandOutput = await sent
       for (const { Key: objectKey, UploadId: uploadId } of list.Uploads ?? []) {
         if (objectKey && uploadId) yield { objectKey, uploadId }
       }
-      markers = list.IsTruncated
-        ? { KeyMarker: list.NextKeyMarker, UploadIdMarker: list.NextUploadIdMarker }
-        : undefined
+      const next = { KeyMarker: list.NextKeyMarker, UploadIdMarker: list.NextUploadIdMarker }
+      markers = list.IsTruncated ? next : undefined
     }
   }
 
