@@ -130,10 +130,9 @@ async function problemsInBuckets({ stackName, settings }: Deployment): Promise<s
       problems.push(
         `documentsBucket is "${Bucket}", the created sandbox bucket, where documents would expire after sandboxDays: let sandboxKeyTemplate and documentKeyTemplate begin with different fixed segments, or name another bucket`,
       )
-    const { ServerSideEncryptionConfiguration } = await new S3Client({}).send(
-      new GetBucketEncryptionCommand({ Bucket }),
-    )
-    const key = ServerSideEncryptionConfiguration?.Rules?.[0]?.ApplyServerSideEncryptionByDefault?.KMSMasterKeyID
+    const encryption = await new S3Client({}).send(new GetBucketEncryptionCommand({ Bucket }))
+    const key =
+      encryption.ServerSideEncryptionConfiguration?.Rules?.[0]?.ApplyServerSideEncryptionByDefault?.KMSMasterKeyID
     const named = `${settings[name]},${settings.formerKmsKeyArns}`.split(',')
     if (key && !named.includes(key))
       problems.push(`${name} was "${key}", with which what is in ${Bucket} is encrypted: add it to formerKmsKeyArns`)
