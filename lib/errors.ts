@@ -14,7 +14,7 @@ export const DOCUMENTED_MESSAGES = {
   503: 'Service temporarily unavailable',
 } as const
 
-export type ErrorStatus = keyof typeof DOCUMENTED_MESSAGES
+type ErrorStatus = keyof typeof DOCUMENTED_MESSAGES
 
 export interface ReasonRow {
   status: ErrorStatus

@@ -2,31 +2,31 @@ import { Metrics as PowertoolsMetrics } from '@aws-lambda-powertools/metrics'
 
 export const NAMESPACE = 'ContainerFilePromotion'
 
-/** Every metric with its CloudWatch unit. */
+/** Every metric with its CloudWatch unit, in the order of docs/runbook.md, which says what it counts. */
 export const METRICS = {
   Promotions: 'Count',
   Replays: 'Count',
+  Deletions: 'Count',
+  Expiries: 'Count',
   Refusals: 'Count',
   Failures: 'Count',
   PromotedBytes: 'Bytes',
-  Deletions: 'Count',
   DeletedBytes: 'Bytes',
   QuotaNearlyFull: 'Count',
+  RateLimiterUnavailable: 'Count',
   PromotionTime: 'Milliseconds',
-  OperationTime: 'Milliseconds',
   AuthenticateTime: 'Milliseconds',
   LookUpTime: 'Milliseconds',
   BeginTime: 'Milliseconds',
-  TakeTime: 'Milliseconds',
   CopyTime: 'Milliseconds',
+  TakeTime: 'Milliseconds',
   RecordTime: 'Milliseconds',
   UnmarkTime: 'Milliseconds',
   UndoTime: 'Milliseconds',
-  RateLimiterUnavailable: 'Count',
+  OperationTime: 'Milliseconds',
   LeftoversResolved: 'Count',
   LeftoversFailed: 'Count',
   OldestLeftover: 'Milliseconds',
-  Expiries: 'Count',
   ExpiriesFailed: 'Count',
   OldestExpiry: 'Milliseconds',
   AuditFindings: 'Count',
@@ -36,39 +36,6 @@ export const METRICS = {
 } as const satisfies Record<string, 'Count' | 'Bytes' | 'Milliseconds' | 'Percent'>
 
 export type MetricName = keyof typeof METRICS
-
-/** Counted or measured. `npx vitest run test/pages/metrics.test.ts -u` writes it into docs/runbook.md. */
-export const MEANINGS: Readonly<Record<MetricName, string>> = {
-  Promotions: 'Documents made by promotions',
-  Replays: 'Repetitions that got the first document',
-  Deletions: 'Documents that callers deleted',
-  Expiries: 'Expired documents deleted',
-  Refusals: '4xx (by `reason`)',
-  Failures: '5xx (by `reason`)',
-  PromotedBytes: 'Bytes of `Promotions`',
-  DeletedBytes: 'Bytes of `Deletions`',
-  QuotaNearlyFull: 'Promotions that left under a tenth free',
-  RateLimiterUnavailable: 'Requests counted in the process only',
-  PromotionTime: 'A promotion, without its `Prefer: wait`',
-  AuthenticateTime: 'Reading the API key',
-  LookUpTime: 'Looking the file up',
-  BeginTime: 'Beginning the document',
-  CopyTime: 'Copying the file',
-  TakeTime: 'Counting its bytes',
-  RecordTime: 'Recording the document',
-  UnmarkTime: 'Removing the marker',
-  UndoTime: 'Undoing a promotion',
-  OperationTime: 'Any other operation (by `operation`); one sample a request',
-  LeftoversResolved: 'Leftovers gone on with',
-  LeftoversFailed: 'Leftovers that failed',
-  OldestLeftover: 'How long the oldest one left was due',
-  ExpiriesFailed: 'Deletions that failed',
-  OldestExpiry: 'How long ago the oldest one left expired',
-  AuditFindings: 'Findings (by `kind`)',
-  AuditReads: 'DynamoDB read units, and requests to S3',
-  AuditRoundAge: 'Age of the round, in percent of `auditRoundHours`',
-  AuditRoundsCompleted: '[Complete rounds](#audit-incomplete)',
-}
 
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>
 /** A second dimension: values are published with and without it. Each of its values is billed as a metric. */

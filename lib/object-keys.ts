@@ -16,21 +16,7 @@ export interface ObjectKeyTemplates {
 }
 
 /** The only place that makes object keys, from validated ids. */
-export interface ObjectKeys {
-  /** @throws ServiceError invalid_file_id when the key would be longer than S3 allows */
-  sandboxFile(ids: { workspaceId: WorkspaceId; containerId: ContainerId; path: FilePath }): string
-  /** The prefix of all keys of a container, with the closing `/`. */
-  containerPrefix(ids: { workspaceId: WorkspaceId; containerId: ContainerId }): string
-  documentObject(ids: { workspaceId: WorkspaceId; documentId: DocumentId; attemptId: AttemptId }): string
-  /** The prefix of all keys of a workspace's documents. */
-  workspacePrefix(workspaceId: WorkspaceId): string
-  /** The beginning that all workspace prefixes share. */
-  readonly workspacesPrefix: string
-  /** @returns undefined when it is no workspace's prefix */
-  workspaceIdOf(workspacePrefix: string): WorkspaceId | undefined
-  /** @returns undefined when the key is not named like a document's */
-  idsOf(objectKey: string): { documentId: DocumentId; attemptId: AttemptId } | undefined
-}
+export type ObjectKeys = ReturnType<typeof createObjectKeys>
 
 const LONGEST_BASE58_OF_16_BYTES = 22
 const PLACEHOLDER = /\{([a-z_]+)\}/g
@@ -43,29 +29,41 @@ const LONGEST_IDS: Readonly<Record<string, number>> = {
 /** Lists a workspace's documents and their objects in the same order, and workspaces by their prefix. */
 const IN_ORDER = /^[^{]*\{workspace_id\}[^{]*\/\{document_id\}\/\{attempt_id\}$/
 
+/** A template up to and including the workspace's segment; captures the part before that segment. */
+const UP_TO_WORKSPACE = /^((?:.*\/)?)[^/]*\{workspace_id\}[^/]*\//
+
+type ContainerIds = { workspaceId: WorkspaceId; containerId: ContainerId }
+type DocumentIds = { workspaceId: WorkspaceId; documentId: DocumentId; attemptId: AttemptId }
+
 /** @param templates {@link problemsInTemplates} must have found no problem in them */
-export function createObjectKeys(templates: ObjectKeyTemplates): ObjectKeys {
+export function createObjectKeys(templates: ObjectKeyTemplates) {
   const fill = (template: string, values: Record<string, string>) =>
     // A function as replacement, so that "$&" in a path is not taken for a pattern.
     template.replace(PLACEHOLDER, (_, name: string) => values[name] ?? '')
-  const containerPrefix: ObjectKeys['containerPrefix'] = ({ workspaceId, containerId }) =>
+  const containerPrefix = ({ workspaceId, containerId }: ContainerIds) =>
     fill(templates.sandbox, { workspace_id: workspaceId, container_id: containerId, path: '' })
-  const { workspaceTemplate, workspacesPrefix } = splitAtWorkspace(templates.document)
+  const [workspaceTemplate = '', workspacesPrefix = ''] = UP_TO_WORKSPACE.exec(templates.document) ?? []
   return {
+    /** The beginning that all workspace prefixes share. */
     workspacesPrefix,
-    workspacePrefix: (workspaceId) => fill(workspaceTemplate, { workspace_id: workspaceId }),
-    workspaceIdOf: (prefix) => match(workspaceTemplate, prefix)?.workspace_id as WorkspaceId | undefined,
-    idsOf(key) {
+    /** The prefix of all keys of a workspace's documents. */
+    workspacePrefix: (workspaceId: WorkspaceId) => fill(workspaceTemplate, { workspace_id: workspaceId }),
+    /** @returns undefined when it is no workspace's prefix */
+    workspaceIdOf: (prefix: string) => match(workspaceTemplate, prefix)?.workspace_id as WorkspaceId | undefined,
+    /** @returns undefined when the key is not named like a document's */
+    idsOf(key: string) {
       const ids = match(templates.document, key)
       return ids && { documentId: ids.document_id as DocumentId, attemptId: ids.attempt_id as AttemptId }
     },
+    /** The prefix of all keys of a container, with the closing `/`. */
     containerPrefix,
-    sandboxFile({ workspaceId, containerId, path }) {
-      const key = containerPrefix({ workspaceId, containerId }) + path
+    /** @throws ServiceError invalid_file_id when the key would be longer than S3 allows */
+    sandboxFile({ path, ...ids }: ContainerIds & { path: FilePath }): string {
+      const key = containerPrefix(ids) + path
       if (Buffer.byteLength(key) > MAX_OBJECT_KEY_BYTES) refusePathLength()
       return key
     },
-    documentObject: ({ workspaceId, documentId, attemptId }) =>
+    documentObject: ({ workspaceId, documentId, attemptId }: DocumentIds) =>
       fill(templates.document, { workspace_id: workspaceId, document_id: documentId, attempt_id: attemptId }),
   }
 }
@@ -81,18 +79,6 @@ export function keysOfWorkspace(template: string, workspaceId: WorkspaceId) {
   const own = upToOwn.replace('{workspace_id}', workspaceId)
   const pattern = new RegExp(`^${patternOf(own)}`)
   return { prefix: own.replace(/\{.*/, ''), owns: (key: string) => pattern.test(key) }
-}
-
-/** The template up to and including the workspace's segment, and its part before that segment. */
-function splitAtWorkspace(template: string): { workspaceTemplate: string; workspacesPrefix: string } {
-  const segments = template.split('/')
-  const place = segments.findIndex((segment) => segment.includes('{workspace_id}'))
-  const upTo = (end: number) =>
-    segments
-      .slice(0, end)
-      .map((segment) => `${segment}/`)
-      .join('')
-  return { workspaceTemplate: upTo(place + 1), workspacesPrefix: upTo(place) }
 }
 
 /** @returns undefined for a key that was not made by this template */

@@ -44,14 +44,8 @@ export async function bundle(
 ): Promise<Metafile> {
   const builds = entryPoints.map(async (entryPoint) => {
     const chunkNames = `chunks/${basename(entryPoint, '.ts')}/[name]-[hash]`
-    const where = { absWorkingDir: root, outdir: outDir, write: false } as const
-    const { outputFiles, metafile } = await build({
-      ...OPTIONS,
-      ...options,
-      ...where,
-      entryPoints: [entryPoint],
-      chunkNames,
-    })
+    const own = { chunkNames, absWorkingDir: root, outdir: outDir, write: false } as const
+    const { outputFiles, metafile } = await build({ ...OPTIONS, ...options, ...own, entryPoints: [entryPoint] })
     // esbuild also makes chunks of what is loaded on demand by code that it has then dropped.
     const loaded = filesOf({ root, entryPoint, metafile }, 'all')
     return {
@@ -61,10 +55,8 @@ export async function bundle(
     }
   })
   const built = await Promise.all(builds)
-  await replaceFiles(
-    outDir,
-    built.flatMap(({ files }) => files),
-  )
+  const files = built.flatMap((each) => each.files)
+  await replaceFiles(outDir, files)
   const merge = <Part extends 'inputs' | 'outputs'>(part: Part): Metafile[Part] =>
     Object.assign({}, ...built.map((each) => each[part]))
   return { inputs: merge('inputs'), outputs: merge('outputs') }

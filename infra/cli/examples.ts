@@ -9,9 +9,9 @@ const EXAMPLES = [
   'workspaces delete ws_acme --empty',
   'keys create --workspace ws_acme --permission files:promote,files:read --expires 90d',
   'keys list --workspace ws_acme',
-  'keys change key_b307bbcb9085 --permission files:read,files:delete',
-  'keys expire key_b307bbcb9085 30d',
-  'keys rotate key_b307bbcb9085 --grace 24h',
+  'keys change key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC --permission files:read,files:delete',
+  'keys expire key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC 30d',
+  'keys rotate key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC --grace 24h',
   'documents get ws_acme file_ChGEzHh4gNnrXCdfGHJtP --output report.csv',
   'documents expire ws_acme file_ChGEzHh4gNnrXCdfGHJtP --in 7d',
   'documents delete ws_acme file_ChGEzHh4gNnrXCdfGHJtP,file_ChGEzKRzNbJLPs9Sz2UTq',
@@ -25,7 +25,7 @@ const EXAMPLES = [
 ]
 const IDS: Record<string, string> = {
   workspace_id: 'ws_acme',
-  key_id: 'key_b307bbcb9085',
+  key_id: 'key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC',
   document_id: 'file_ChGEzHh4gNnrXCdfGHJtP',
 }
 

@@ -1,4 +1,4 @@
-import { type MetricName, NAMESPACE } from '../../lib/metrics.ts'
+import { METRICS, type MetricName, NAMESPACE } from '../../lib/metrics.ts'
 import { API_FUNCTIONS } from './functions.ts'
 
 const SERVICE = `\${self:provider.environment.SERVICE_NAME}`
@@ -32,6 +32,7 @@ const own = (name: MetricName, options: Partial<Options> = {}): Line => [
   { stat: 'Sum', ...options },
 ]
 const each = (stat: Stat, ...names: MetricName[]) => names.map((name) => own(name, { stat }))
+const STEP_TIMES = (Object.keys(METRICS) as MetricName[]).filter((name) => /^(?!Operation).*Time$/.test(name))
 /** A line for each value of a second dimension. */
 function by(dimension: string, metric: MetricName, stat: Stat, period?: number): Line {
   const search = `{${NAMESPACE},service,${dimension}} MetricName="${metric}" service="${SERVICE}"`
@@ -66,20 +67,7 @@ const CHARTS: Readonly<Record<string, Chart>> = {
       gateway('IntegrationLatency', 'p99', 'p99 without the gateway'),
     ],
   },
-  'Time of each step, p99': {
-    metrics: each(
-      'p99',
-      'PromotionTime',
-      'AuthenticateTime',
-      'LookUpTime',
-      'BeginTime',
-      'CopyTime',
-      'TakeTime',
-      'RecordTime',
-      'UnmarkTime',
-      'UndoTime',
-    ),
-  },
+  'Time of each step, p99': { metrics: each('p99', ...STEP_TIMES) },
   Outcomes: {
     stacked: true,
     metrics: each('Sum', 'Promotions', 'Replays', 'Deletions', 'Expiries', 'Refusals', 'Failures'),

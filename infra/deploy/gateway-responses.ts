@@ -11,7 +11,7 @@ const ROUTES = Object.values(OPERATIONS)
   .join(', ')
 
 /** The reasons that only the gateway gives. */
-export const GATEWAY_REASONS = {
+const GATEWAY_REASONS = {
   invalid_request: { status: 400, detail: 'The request is malformed.' },
   request_blocked: {
     status: 403,

@@ -1,10 +1,15 @@
 import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { GetFunctionConcurrencyCommand, LambdaClient, ResourceNotFoundException } from '@aws-sdk/client-lambda'
+import {
+  GetAccountSettingsCommand,
+  GetFunctionConcurrencyCommand,
+  LambdaClient,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-lambda'
 import { GetBucketEncryptionCommand, S3Client } from '@aws-sdk/client-s3'
 import type { Settings } from './account-rules.ts'
-import { adviceOnShards, concurrencyOfAccount } from './concurrency.ts'
 import { describeTable, problemsInIndexes } from './describe-table.ts'
+import { functions } from './functions.ts'
 import { resourcesOf } from './stack.ts'
 
 export interface Deployment {
@@ -53,17 +58,25 @@ async function problemsInGatewayLogRole({ stackName, settings }: Deployment): Pr
 
 /** Lambda developer guide, "Reserved concurrency": this much must stay unreserved; smaller accounts can't reserve. */
 const MIN_UNRESERVED = 100
+const RESOLVER_RUNS = functions().resolveDueWork?.events.length ?? 0
 
 async function problemsInConcurrency({ stackName, settings }: Deployment, warnings: string[]): Promise<string[]> {
   const [auditShards, wanted] = [Number(settings.auditShards), Number(settings.reservedConcurrency || 0)]
-  const { limit, unreserved } = await concurrencyOfAccount()
+  const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}))
+  const { ConcurrentExecutions: limit = 0, UnreservedConcurrentExecutions: unreserved = 0 } = AccountLimit ?? {}
   const left = unreserved - wanted + (wanted > 0 ? await reservedBy(`${stackName}-promote-container-file`) : 0)
   const least = Math.min(MIN_UNRESERVED, limit)
-  if (wanted === 0 || left >= least) warnings.push(...adviceOnShards(left, auditShards))
-  else
+  if (wanted > 0 && left < least)
     return [
       `reservedConcurrency is ${wanted}, which leaves ${left} of the account's ${limit} concurrent executions unreserved, and Lambda keeps ${least}: leave it out, or raise Lambda's quota "Concurrent executions"`,
     ]
+  // Audit and resolver are to leave the requests at least half of it.
+  const fitting = Math.floor(left / 2) - RESOLVER_RUNS
+  const orFewer = fitting > 0 ? `, or set auditShards=${fitting}` : ''
+  if (auditShards > fitting)
+    warnings.push(
+      `${left} functions may run at once in this account and region, and a round of the audit (${auditShards} shards) and the resolver (${RESOLVER_RUNS} runs) take most of that from the requests: raise Lambda's quota "Concurrent executions"${orFewer}`,
+    )
   return []
 }
 
@@ -117,10 +130,9 @@ async function problemsInBuckets({ stackName, settings }: Deployment): Promise<s
       problems.push(
         `documentsBucket is "${Bucket}", the created sandbox bucket, where documents would expire after sandboxDays: let sandboxKeyTemplate and documentKeyTemplate begin with different fixed segments, or name another bucket`,
       )
-    const { ServerSideEncryptionConfiguration } = await new S3Client({}).send(
-      new GetBucketEncryptionCommand({ Bucket }),
-    )
-    const key = ServerSideEncryptionConfiguration?.Rules?.[0]?.ApplyServerSideEncryptionByDefault?.KMSMasterKeyID
+    const encryption = await new S3Client({}).send(new GetBucketEncryptionCommand({ Bucket }))
+    const key =
+      encryption.ServerSideEncryptionConfiguration?.Rules?.[0]?.ApplyServerSideEncryptionByDefault?.KMSMasterKeyID
     const named = `${settings[name]},${settings.formerKmsKeyArns}`.split(',')
     if (key && !named.includes(key))
       problems.push(`${name} was "${key}", with which what is in ${Bucket} is encrypted: add it to formerKmsKeyArns`)

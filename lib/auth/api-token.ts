@@ -15,6 +15,7 @@ const SECRET_LENGTH = 27
 const CHECKSUM_LENGTH = 6
 const ID_LENGTH = OWNER_LENGTH + NAME_LENGTH
 const TOKEN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
+const KEY_ID = new RegExp(`^${KEY_ID_PREFIX}[0-9A-Za-z]{${ID_LENGTH}}$`)
 
 /**
  * The public name of a key, which says where its record is, and not what is in it. It is made of hashes: a key with the
@@ -25,6 +26,8 @@ export function keyIdOf(workspaceId?: string, name?: string): string {
   const nameBytes = name === undefined ? randomBytes(12) : sha256(`${workspaceId ?? ''}/${name}`).subarray(0, 12)
   return KEY_ID_PREFIX + ownerHash(workspaceId) + digits(nameBytes, NAME_LENGTH)
 }
+
+export const isKeyId = (text: string) => KEY_ID.test(text)
 
 /** The part of a key id that all keys of a workspace, or all platform keys, share. */
 export const ownerHash = (workspaceId: string | undefined) =>

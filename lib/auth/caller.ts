@@ -5,6 +5,7 @@ export const PERMISSIONS = ['files:promote', 'files:read', 'files:delete', 'cont
 export type Permission = (typeof PERMISSIONS)[number]
 
 export const isKeyName = (text: string) => /^[A-Za-z0-9_-]{1,64}$/.test(text)
+export const isUserId = (text: string) => /^[\x21-\x7e]{1,128}$/.test(text)
 
 interface Rights {
   permissions: readonly string[]

@@ -7,11 +7,21 @@ import { MAX_PARALLEL_PARTS } from './s3/copy-plan.ts'
 export const UNREAD_LOG = 'loggerMiddleware'
 /** The SDK itself repeats nothing: send.ts decides what is repeated. */
 const MAX_ATTEMPTS = 1
-const CONNECTION_TIMEOUT_MS = 1000
 /** The SDK's 50 are too few for a process that serves hundreds of requests at once, as no Lambda does. */
 const DYNAMODB_SOCKETS = 256
 /** A single-item read or write takes some 5 ms: one that takes 600 times as long is lost. */
 const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
+
+const connectionsOf = (maxSockets: number, more: { requestTimeout?: number } = {}) =>
+  new NodeHttpHandler({
+    // Waiting for a socket counts as connecting.
+    connectionTimeout: 1000,
+    // Otherwise the SDK only logs a warning when the time is up.
+    throwOnRequestTimeout: true,
+    httpsAgent: { maxSockets, keepAlive: true },
+    httpAgent: { maxSockets, keepAlive: true },
+    ...more,
+  })
 
 /**
  * The SDK takes region, credentials and endpoints from the environment (AWS_ENDPOINT_URL_DYNAMODB).
@@ -20,15 +30,7 @@ const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
 export function createDynamoDbClient(overrides: Omit<DynamoDBClientConfig, 'logger'> = {}): DynamoDBClient {
   const client = new DynamoDBClient({
     maxAttempts: MAX_ATTEMPTS,
-    requestHandler: new NodeHttpHandler({
-      connectionTimeout: CONNECTION_TIMEOUT_MS,
-      requestTimeout: DYNAMODB_REQUEST_TIMEOUT_MS,
-      // Waiting for a socket counts as connecting.
-      httpsAgent: { maxSockets: DYNAMODB_SOCKETS, keepAlive: true },
-      httpAgent: { maxSockets: DYNAMODB_SOCKETS, keepAlive: true },
-      // Otherwise the SDK only logs a warning when the time is up.
-      throwOnRequestTimeout: true,
-    }),
+    requestHandler: connectionsOf(DYNAMODB_SOCKETS, { requestTimeout: DYNAMODB_REQUEST_TIMEOUT_MS }),
     ...overrides,
   })
   client.middlewareStack.remove(UNREAD_LOG)
@@ -41,13 +43,8 @@ export function createS3Client(overrides: Omit<S3ClientConfig, 'logger'> = {}): 
     maxAttempts: MAX_ATTEMPTS,
     // Only ranges are read, and S3 answers those of an object in parts with a checksum of checksums, which cannot match.
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: new NodeHttpHandler({
-      connectionTimeout: CONNECTION_TIMEOUT_MS,
-      throwOnRequestTimeout: true,
-      // One socket for each part under way, and some for other calls.
-      httpsAgent: { maxSockets: MAX_PARALLEL_PARTS + 8, keepAlive: true },
-      httpAgent: { maxSockets: MAX_PARALLEL_PARTS + 8, keepAlive: true },
-    }),
+    // One socket for each part under way, and some for other calls.
+    requestHandler: connectionsOf(MAX_PARALLEL_PARTS + 8),
     ...overrides,
   })
   client.middlewareStack.remove(UNREAD_LOG)

@@ -10,17 +10,8 @@ import { createLedgerMaintenance } from './dynamodb/ledger-maintenance.ts'
 import { createObjectStore } from './s3/object-store.ts'
 
 /** The stores of those that look after whole workspaces: resolver, audit and command line. */
-export function createWorkspaceStores({
-  config,
-  dynamoDb: client,
-  s3,
-  now,
-}: {
-  config: Config
-  dynamoDb: DynamoDBClient
-  s3: S3Client
-  now(): number
-}) {
+export function createWorkspaceStores(deps: { config: Config; dynamoDb: DynamoDBClient; s3: S3Client; now(): number }) {
+  const { config, dynamoDb: client, s3, now } = deps
   const workspacesTable = { ...config, client, tableName: config.workspacesTable, now }
   const documentsTable = { ...config, client, tableName: config.documentsTable, now }
   return {

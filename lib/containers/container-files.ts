@@ -7,7 +7,7 @@ export function quotedEtag(etag: string): string {
   return tag.endsWith('"') ? tag : `"${tag}"`
 }
 
-export interface ListedContainerFile {
+interface ListedContainerFile {
   objectKey: string
   sizeBytes: number
   /** Pins the copy to exactly these bytes. Always as {@link quotedEtag} has it. */

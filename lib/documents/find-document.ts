@@ -33,14 +33,10 @@ export async function findUnexpired(
   const item = await documents.find(ids, signal)
   if (item === undefined || item.state === 'pending') return undefined
   const isExpired = item.state === 'ready' ? hasExpired(item, now()) : item.isExpired
-  if (isExpired) throw documentExpired(ids.documentId)
+  if (isExpired) throw new ServiceError('document_expired', { metadata: { document_id: ids.documentId } })
   return item
 }
 
 export function documentNotFound(documentId: DocumentId): ServiceError {
   return new ServiceError('document_not_found', { metadata: { document_id: documentId } })
-}
-
-export function documentExpired(documentId: DocumentId): ServiceError {
-  return new ServiceError('document_expired', { metadata: { document_id: documentId } })
 }

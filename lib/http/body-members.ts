@@ -1,4 +1,4 @@
-import { isKeyName, PERMISSIONS, type Permission } from '../auth/caller.ts'
+import { isKeyName, isUserId, PERMISSIONS, type Permission } from '../auth/caller.ts'
 import { MOST_REQUESTS_PER_MINUTE } from '../config.ts'
 import { isWorkspaceId, type WorkspaceId } from '../ids.ts'
 import { HUNDRED_YEARS_MS, parseMoment } from '../moment.ts'
@@ -41,7 +41,7 @@ export function readPermissions({ permissions }: Body): Permission[] | undefined
 
 export function readUserId(body: Body): string | undefined {
   const userId = body.user_id ?? undefined
-  if (userId === undefined || (typeof userId === 'string' && /^[\x21-\x7e]{1,128}$/.test(userId))) return userId
+  if (userId === undefined || (typeof userId === 'string' && isUserId(userId))) return userId
   return refuseBody('user_id must be 1 to 128 visible ASCII characters.')
 }
 

@@ -15,9 +15,6 @@ import { retrieveContainerFileOperation } from './operations/retrieve-container-
 import { retrieveDocumentOperation } from './operations/retrieve-document.ts'
 import { type RetrieveKeyDependencies, retrieveKeyOperation } from './operations/retrieve-key.ts'
 
-/** `administration` has keys and workspaces to write, beside the keys that all requests are authenticated with. */
-export type ManageWorkspacesDependencies = ApiDependencies & { administration: KeyDependencies & WorkspaceDependencies }
-
 /** The handler of each function. That of promotions is in promotion-handler.ts. */
 export function createReadDocumentsHandler(
   deps: ApiDependencies & ListDocumentsDependencies & DownloadDocumentDependencies & RetrieveKeyDependencies,
@@ -35,7 +32,10 @@ export function createDeleteDocumentHandler(deps: ApiDependencies & LedgerDepend
   return createApiHandler({ delete_document: deleteDocumentOperation(deps) }, deps)
 }
 
-export function createManageWorkspacesHandler(deps: ManageWorkspacesDependencies) {
+/** @param deps.administration keys and workspaces to write, beside the keys that all requests are authenticated with */
+export function createManageWorkspacesHandler(
+  deps: ApiDependencies & { administration: KeyDependencies & WorkspaceDependencies },
+) {
   const { administration } = deps
   const operations = { ...workspaceOperations(administration), ...keyOperations(administration) }
   return createApiHandler(operations, deps)

@@ -48,19 +48,21 @@ export function refuseValue(name: string, detail: string): never {
   })
 }
 
-/**
- * The page size; anything above 1,000 is read as 1,000.
- * @param bounds.max the largest value accepted
- * @throws ServiceError invalid_limit
- */
-export function readLimit(event: Query, bounds: { default: number; max: number }): number {
+export interface LimitBounds {
+  default?: number
+  /** The largest value accepted; anything above 1,000 is read as 1,000. */
+  max?: number
+}
+
+/** The page size. @throws ServiceError invalid_limit */
+export function readLimit(event: Query, { default: byDefault = 100, max = MAX_PAGE }: LimitBounds = {}): number {
   const text = queryValue(event, 'limit')
-  if (text === undefined) return bounds.default
+  if (text === undefined) return byDefault
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-  if (!(limit >= 1 && limit <= bounds.max)) {
+  if (!(limit >= 1 && limit <= max)) {
     throw new ServiceError('invalid_limit', {
-      detail: `limit must be a whole number from 1 to ${bounds.max}.`,
-      metadata: { max_limit: bounds.max },
+      detail: `limit must be a whole number from 1 to ${max}.`,
+      metadata: { max_limit: max },
     })
   }
   return Math.min(limit, MAX_PAGE)

@@ -23,7 +23,7 @@ const add = async (change: Partial<typeof grant> = {}, name?: string) => {
   expect(await administration.add(key, signal)).toBe(true)
   return { key, token }
 }
-/** What authentication learns of a key. */
+/** The part of a key that authentication reads. */
 const toApiKey = ({ tokenHash: _, createdAt: _createdAt, name: _name, ...key }: ApiKeyRecord) => key
 
 beforeEach(() => {

@@ -16,7 +16,7 @@ import { replaceWaits } from '../support/virtual-waits.ts'
 
 const { admin, adminWhile, service, promote, workspaceWithDocument } = useAdministration()
 const ERASE = ['workspaces', 'delete', 'ws_a', '--erase', '--yes', '--json']
-/** What containers may call their files: some no XML can name, and some no file id. */
+/** Containers may call their files so. No XML can name some of these, and no file id others. */
 const ODD = ['odd/ä +%2F&<.txt', 'control\u0001.txt', 'link/']
 
 let whileWaiting: (ms: number) => Promise<unknown> = async () => {}

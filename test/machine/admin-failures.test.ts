@@ -30,7 +30,7 @@ describe('npm run admin --: wrong usage', () => {
     [['workspace', 'list'], "unknown command 'workspace' (Did you mean workspaces?) (--help"],
     [['--stage', 'n/a', 'keys', 'list'], '"n/a" is not the name of a stage'],
     [['keys', 'list', '--workspaces', 'w'], "unknown option '--workspaces' (Did you mean --workspace?) (--help"],
-    [['keys', 'show', 'key_'], '"key_" is not a key id, such as key_b'],
+    [['keys', 'show', 'key_'], '"key_" is not a key id, such as key_0'],
     [['documents', 'show', 'ws_1', 'file_'], '"file_" is not a document id, such as file_7Zk'],
     [['workspaces', 'show'], "missing required argument 'workspace_id'"],
     [['workspaces', 'show', '../x'], '"../x" is not a workspace id'],

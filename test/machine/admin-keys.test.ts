@@ -10,7 +10,7 @@ describe('npm run admin -- keys', () => {
   it('prints a token once; it works at once, and is neither stored nor listed', async () => {
     const create = 'keys create --workspace ws_keys --permission files:promote --expires 90d --yes'
     const created = await admin(...create.split(' '))
-    // What KEY=$(npm run -s admin -- keys create …) has.
+    // KEY=$(npm run -s admin -- keys create …) has this.
     const token = created.stdout.trimEnd()
     expect(token).toMatch(new RegExp(`^${TOKEN.source}$`))
     expect(created.code).toBe(0)

@@ -21,7 +21,7 @@ async function promoteFileIn(folder: string): Promise<string> {
   return ((await promote(base_url, { token, containerId, fileId })).body as { id: string }).id
 }
 
-/** What differs from run to run, and the width of columns that follows from it. */
+/** Masks all that differs from run to run, and the width of columns that follows from it. */
 function masked(text: string): string {
   return text
     .replace(/cfp_\w+/g, 'TOKEN')

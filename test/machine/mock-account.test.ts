@@ -40,7 +40,7 @@ import { textOfPolicy } from '../support/template/policy-files.ts'
 import { skipWaitsFrom } from '../support/virtual-waits.ts'
 
 vi.setConfig({ testTimeout: 480_000, hookTimeout: 300_000 })
-// Of --erase, which runs in this process for that.
+// --erase waits for minutes; it runs in this process so that its waits can be skipped.
 skipWaitsFrom(30_000)
 
 // One story, from nothing to the return of what was kept: each test goes on where the one before it has ended.
@@ -265,7 +265,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     expect((await stage.admin('resume')).code).toBe(0)
   })
 
-  /** What this story needs not: other settings, other ways of a command, and what only AWS has. */
+  /** Rights that this story does not need: for other settings, other ways of a command, and features only AWS has. */
   const UNSEEN: Record<Identity, RegExp> = {
     deployer:
       /^OnlyWith(Domain|Events|HostedZone|OwnTopics)|(CancelUpdateStack|ContinueUpdateRollback|GetFunctionConcurrency|GetTemplate)$/,

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT, read, tableRows } from './pages.ts'
 
-/** What only the rooms that name it may import, of all packages. */
+/** Only rooms that name these packages may import them; all others are free. */
 const RESTRICTED = ['@aws-sdk', '@smithy', '@middy', 'aws-lambda']
 /** The framework's files and the command's entry stand beside the rooms. */
 const FILES = globSync('{lib,functions,infra/{bundle,deploy,local,cli}}/**/*.{ts,mjs}', { cwd: ROOT })
@@ -25,7 +25,7 @@ for (const [room = '', cell = ''] of rows) {
 const roomOf = (path: string) =>
   rooms.filter((room) => path.startsWith(`${room}/`)).toSorted((a, b) => b.length - a.length)[0]
 
-/** What the file imports, types included, that its room may not. */
+/** Imports of a file, types included, that its room may not have. */
 function trespasses(path: string, text: string): string[] {
   const imported = [...text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*'([^']+)'/g)].map(([, name]) => name as string)
   return imported.filter((name) => {

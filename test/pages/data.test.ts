@@ -107,7 +107,7 @@ const attributeRowsOf = (table: Table) => {
   return rows.slice(rows.findIndex(([first]) => first === 'Attribute') + 1)
 }
 
-/** What the page says that items of Documents have, by their states. */
+/** The attributes of items of Documents, by their states, as the page has them. */
 function documentedStates(): Record<string, string[]> {
   const rows = rowsOf('Documents')
   const states = rows

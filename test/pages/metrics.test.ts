@@ -1,13 +1,16 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { MEANINGS } from '../../lib/metrics.ts'
+import { METRICS } from '../../lib/metrics.ts'
 import { ROOT, read } from './pages.ts'
 
-it('docs/runbook.md has a line for each metric; -u writes it', async () => {
+it('docs/runbook.md says of each metric what it counts or measures; -u writes a line to complete', async () => {
   const page = read('docs/runbook.md')
   const heading = '| Metric | Counts or measures |\n| --- | --- |\n'
   const [before = '', after = ''] = page.split(heading)
-  const rest = after.replace(/^(\|.*\n)*/, '')
-  const table = Object.entries(MEANINGS).map(([name, meaning]) => `| \`${name}\` | ${meaning} |\n`)
-  await expect(`${before}${heading}${table.join('')}${rest}`).toMatchFileSnapshot(join(ROOT, 'docs/runbook.md'))
+  const [written = ''] = /^(\|.*\n)*/.exec(after) ?? []
+  const lineOf = (name: string) => written.split(/(?<=\n)/).find((line) => line.startsWith(`| \`${name}\` | `))
+  const table = Object.keys(METRICS).map((name) => lineOf(name) ?? `| \`${name}\` | ? |\n`)
+  const whole = `${before}${heading}${table.join('')}${after.slice(written.length)}`
+  await expect(whole).toMatchFileSnapshot(join(ROOT, 'docs/runbook.md'))
+  expect(table.filter((line) => /\| \??\s*\|$/m.test(line))).toEqual([])
 })

@@ -6,16 +6,16 @@ import { ROOT, read } from './pages.ts'
 const PAGES = globSync(['*.md', '{docs,settings}/**/*.md'], { cwd: ROOT })
 const SOURCES = globSync(['{functions,infra,lib}/**/*.{ts,mjs,cjs,yml}', 'serverless.yml'], { cwd: ROOT })
 
-/** Of Markdown anywhere, of other files below a folder of ours. */
+/** Pages of Markdown are cited from anywhere, other files by a path that begins with a folder of ours. */
 const CITATIONS = [
   /(?<![\w./*}-])(?:[\w.-]+\/)*[\w.-]+\.md\b/g,
   /(?<![\w./*}-])(?:docs|functions|infra|lib|test)\/[\w./-]+\.(?:ya?ml|[cm]?[jt]s|json|py)\b/g,
 ]
 
-/** Of these files only: what is installed beside some of the tests is not ours. */
+/** Packages are installed beside some of the tests. */
 const ours = { cwd: ROOT, exclude: ['**/node_modules/**'] }
 const FILES = globSync(['{docs,functions,infra,lib,settings,test,.ci,.github}/**/*', '*'], ours)
-/** Of a file of ours, without its folder. What has a folder is in CITATIONS. */
+/** A file of ours without its folder; one with its folder is in CITATIONS. */
 const BARE_NAME = /(?<![\w./*}:@-])[a-z][\w-]*\.(?:[cm]?ts|mjs|cjs|ya?ml)\b/g
 /** Made by those who deploy. */
 const OF_TEAMS = ['prod.yml']

@@ -9,7 +9,7 @@ const isInstalled = spawnSync('cfn-lint', ['--version'], { stdio: 'ignore' }).st
 if (!isInstalled) console.warn('cfn-lint is not installed, so test/template/cfn-lint.test.ts checks nothing here')
 
 describe.runIf(isInstalled)('cfn-lint', () => {
-  // What `prod` has beside `dev`, its keys and topics, `existing` has as well.
+  // `existing` has all that `prod` has beside `dev`: its keys and topics.
   it('finds nothing in the templates', async () => {
     const services = await Promise.all((['dev', 'existing'] as const).map(packagedService))
     const templates = services.map(({ templateFile }) => templateFile)

@@ -62,8 +62,8 @@ describe('names that CloudFormation makes', () => {
   })
 })
 
-// What the framework and the plugin ask for is seen in test/machine/mock-account.test.ts, as is that no right is too many,
-// but for those that its stage has no use for.
+// test/machine/mock-account.test.ts shows what the framework and the plugin ask for, and that no right is too many, but for
+// those that its stage has no use for.
 describe('the rights to deploy', () => {
   it.each(STAGES)('are enough for every resource of the stage %s', (stage) => {
     for (const randomLength of [12, 13]) {

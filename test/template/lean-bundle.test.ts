@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '../..')
 
 /** As every suite runs it, and as it is deployed. */
 const { metafile }: { metafile: Metafile } = JSON.parse(await readFile(join(ROOT, 'dist/built.json'), 'utf8'))
-/** What a cold start reads. */
+/** A cold start reads these. */
 const outputs = filesOf({ root: ROOT, entryPoint: PROMOTE_ENTRY, metafile }, 'static')
 
 // A newer SDK may be laid out differently, and then nothing but the size would tell: docs/decisions/0013-lean-bundle.md.

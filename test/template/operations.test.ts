@@ -87,7 +87,7 @@ describe('the commands of the documentation', () => {
       .map(([, text = '']) => text)
       .filter((text) => text.includes('list-versions-by-function'))
     const log = join(directory(), `calls-${deletions}`)
-    // What the CLI prints as text: tabs between the values, an empty line for none.
+    // The CLI prints text so: tabs between the values, an empty line for none.
     const aws = `echo "$*" >> '${log}'\ncase "$2" in list-versions-by-function) printf '${versions}\\n';; esac`
     const env = await standIn(directory(), { aws })
     await promisify(execFile)('bash', ['-eu', '-c', block], { env })

@@ -20,7 +20,7 @@ const SAME_AS: [RegExp, string][] = [
 /** Named by tests to make calls fail. */
 const MADE_UP = /^table\/not-there\b/
 
-/** What the Lambda service does in the function's name, which no call of the function shows. */
+/** The Lambda service does these in the function's name, so no call of the function shows them. */
 const OF_THE_PLATFORM = /\b(logs|xray):/
 
 const service = await packagedService('standIns')

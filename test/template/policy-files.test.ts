@@ -64,7 +64,7 @@ describe('docs/policies/boundary.json', () => {
   const place = { 'AWS::Partition': 'aws', 'AWS::Region': 'us-east-1', 'AWS::AccountId': ACCOUNT }
   const context = { 'kms:ViaService': 's3.us-east-1.amazonaws.com' }
 
-  /** What the roles of the stack are allowed, each action on one of its resources. */
+  /** The rights of the roles of the stack, each action on one of its resources. */
   function accessesOf(service: Packaged): Access[] {
     const statements = service.idsOfType('AWS::IAM::Role').flatMap((role) => templateStatements(service, role))
     return statements.flatMap(({ Action, Resource }) => {

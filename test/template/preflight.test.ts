@@ -34,7 +34,7 @@ const stackOf = (resources: Record<string, string>) => {
 const encryptionWith = (key: string) =>
   `<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>x</SSEAlgorithm><KMSMasterKeyID>${key}</KMSMasterKeyID></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>`
 
-/** What the account has; undefined: these credentials may not ask. */
+/** The resources of the account; undefined: these credentials may not ask. */
 let account: {
   role: string | undefined
   tables: object[] | undefined
@@ -42,7 +42,7 @@ let account: {
   unreserved?: number
   reserved?: number
   ofStack?: Record<string, string>
-  /** Of its documents bucket. */
+  /** The encryption key of its documents bucket. */
   key?: string
 }
 

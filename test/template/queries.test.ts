@@ -8,7 +8,7 @@ import { packagedService } from '../support/template/packages.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const PAGE = 'docs/runbook.md'
 const RUNBOOK = readFileSync(join(ROOT, PAGE), 'utf8')
-/** What a query may take of every line. */
+/** Every line has these members, so any query may use them. */
 const OF_EVERY_LINE = ['level', 'message', 'error', 'name', 'cause']
 const KEYWORDS =
   /^(filter|fields|stats|sort|limit|desc|asc|by|as|and|or|in|like|count|latest|ispresent|requests|times|line)$/

@@ -31,8 +31,8 @@ WAFv2::WebACLAssociation ResourceArn WebACLArn`
 const createOnly = new Map(CREATE_ONLY.split(/[;\n] ?/).map((entry) => [entry.split(' ')[0], entry.split(' ')]))
 
 /**
- * What of a stage is changed; what CloudFormation then replaces, makes or takes away; why it may. A `bare` stage has only
- * what it must have, a `full` one all that may be given; REST are the settings that no other line changes in it.
+ * Each line: a change of a stage; what CloudFormation then replaces, makes or takes away; why it may. A `bare` stage has
+ * only what it must have, a `full` one all that may be given; REST are the settings that no other line changes in it.
  */
 const CHANGES = `
 bare rolePath | IAM::Role IAM::RolePolicy Lambda::Version | docs/settings.md

@@ -5,10 +5,10 @@ import { EXISTING, type Packaged, packagedService } from '../support/template/pa
 
 const [dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
 
-/** What Step Functions needs to write to a log group: Step Functions developer guide, "Logging". */
+/** Step Functions needs these to write to a log group: Step Functions developer guide, "Logging". */
 const LOG_DELIVERY =
   'logs:CreateLogDelivery logs:GetLogDelivery logs:UpdateLogDelivery logs:DeleteLogDelivery logs:ListLogDeliveries logs:PutResourcePolicy logs:DescribeResourcePolicies logs:DescribeLogGroups'
-/** Of the roles that no function has: those of functions are compared with the calls that they make, in policies.test.ts. */
+/** Roles that no function has: those of functions are compared with the calls that they make, in policies.test.ts. */
 const ACTIONS = {
   AuditRoundScheduleRole: 'states:StartExecution',
   AuditRoundRole: `lambda:InvokeFunction states:ListExecutions states:StartExecution states:DescribeExecution states:StopExecution xray:PutTraceSegments xray:PutTelemetryRecords xray:GetSamplingRules xray:GetSamplingTargets ${LOG_DELIVERY}`,
@@ -20,7 +20,7 @@ const functionRoles = dev
   .ofType('AWS::Lambda::Function')
   .map(({ Properties }): string => Properties.Role['Fn::GetAtt'][0])
 const allRoles = [...Object.keys(ACTIONS), ...functionRoles]
-/** What has no resource to name. */
+/** Statements whose actions have no resource to name. */
 const ANYWHERE = ['Trace', 'AskAlarms', 'DeliverLogs']
 
 describe('roles', () => {

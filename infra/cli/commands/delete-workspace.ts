@@ -53,11 +53,8 @@ export async function deleteWorkspace(
     output.progress(`waiting ${stores.leaseMs / 1000} s for what earlier requests have sent`)
     await sleep(stores.leaseMs, undefined, { signal })
   }
-  await deleteDocuments(
-    session,
-    workspaceId,
-    documents.map(({ documentId }) => documentId),
-  )
+  const ids = documents.map(({ documentId }) => documentId)
+  await deleteDocuments(session, workspaceId, ids)
   const left = await removeEmptied(workspaceId, stores, signal)
   // Somebody may have made another meanwhile; whoever makes one later finds no workspace.
   await stores.apiKeys.removeAll(workspaceId, signal)

@@ -19,7 +19,7 @@ export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
 
 export function describeKey(key: ApiKeyRecord): string {
   const { keyId, name, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs, requestsPerMinute } = key
-  const rights = kind === 'standard' ? permissions.join(', ') || 'no permission' : 'every permission'
+  const rights = kind === 'management' ? 'every permission' : permissions.join(', ') || 'no permission'
   const called = name === undefined ? '' : ` (${name})`
   const whose = workspaceId === undefined ? ' for all workspaces' : ` of workspace ${workspaceId} with ${rights}`
   const owner = userId === undefined ? '' : `, owned by ${userId}`

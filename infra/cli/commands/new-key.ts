@@ -32,8 +32,8 @@ export async function createKey(session: Session, options: KeyOptions): Promise<
   const { requestsPerMinute, expires, grace: graceMs } = options
   const rights = { permissions, userId, requestsPerMinute, expiresAtMs: toExpiresAtMs(expires) }
   if (platform === (workspaceId !== undefined)) throw wrongUsage('Say --workspace or --platform.')
-  if (platform) return createPlatformKey(session, { grant: { ...rights, ...OF_PLATFORM }, name, graceMs }, management)
-  if (workspaceId === undefined) return
+  if (workspaceId === undefined)
+    return createPlatformKey(session, { grant: { ...rights, ...OF_PLATFORM }, name, graceMs }, management)
   if (management && permissions.length > 0) {
     throw wrongUsage('A management key has every permission: leave --permission out.')
   }
@@ -51,7 +51,7 @@ export async function createKey(session: Session, options: KeyOptions): Promise<
   show(await saveWorkspaceKey(wanted, stores, session.signal), session)
 }
 
-/** Whoever has one can reach every workspace by a key that they make: it always ends. */
+/** A platform key always ends, as it can make keys of every workspace. */
 export function requirePlatformEnd(expiresAtMs = Number.POSITIVE_INFINITY): void {
   if (expiresAtMs > Date.now() + YEAR_MS + 1000) throw wrongUsage('A platform key ends within a year: say when.')
 }

@@ -25,9 +25,8 @@ export async function* switchService(way: 'stop' | 'resume', stackName: string, 
     throw new CommandError('not_deployed', message, { exitCode: 2 })
   }
   const deployed = way === 'stop' ? {} : await propertiesOf(stackName, signal)
-  for (const { logicalId, physicalId, type } of way === 'stop'
-    ? [...schedules, ...functions]
-    : [...functions, ...schedules]) {
+  const inOrder = way === 'stop' ? [...schedules, ...functions] : [...functions, ...schedules]
+  for (const { logicalId, physicalId, type } of inOrder) {
     const properties = way === 'stop' ? STOPPED : (deployed[logicalId]?.Properties ?? {})
     yield type === FUNCTION ? setFunction(physicalId, properties, signal) : setSchedule(physicalId, properties, signal)
   }

@@ -71,11 +71,8 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
 
 async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quota }: { quota?: number }) {
   const { workspaces, config } = await session.stores()
-  const { isNew, ledger } = await workspaces.create(
-    workspaceId,
-    { quotaBytes: quota ?? config.defaultQuotaBytes },
-    session.signal,
-  )
+  const settings = { quotaBytes: quota ?? config.defaultQuotaBytes }
+  const { isNew, ledger } = await workspaces.create(workspaceId, settings, session.signal)
   const size = exactBytes(ledger.quotaBytes)
   if (!isNew && quota !== undefined && quota !== ledger.quotaBytes) {
     const message = `Workspace ${workspaceId} is there already, with a quota of ${size}: nothing was changed; set-quota does that.`

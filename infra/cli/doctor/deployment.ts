@@ -57,8 +57,7 @@ function receiversCheck(serviceName: string): Check {
 
 /** AWS gives no ARN to a subscription that nobody has confirmed. */
 async function confirmedSubscriptions(TopicArn: string, abortSignal: AbortSignal): Promise<number> {
-  const { Subscriptions = [] } = await new SNSClient({}).send(new ListSubscriptionsByTopicCommand({ TopicArn }), {
-    abortSignal,
-  })
+  const command = new ListSubscriptionsByTopicCommand({ TopicArn })
+  const { Subscriptions = [] } = await new SNSClient({}).send(command, { abortSignal })
   return Subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith('arn:')).length
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CloudWatchClient, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch'
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs'
+import { NAMESPACE } from '../../../lib/metrics.ts'
 import type { SmokeCheck, Trial } from './trial.ts'
 
 /** Logs arrive after seconds, metrics after a minute or two. */
@@ -27,7 +28,7 @@ async function findMetrics({ stores, startedAtMs }: Trial, abortSignal: AbortSig
   const client = new CloudWatchClient({})
   const sumOf = async () => {
     const query = new GetMetricStatisticsCommand({
-      Namespace: 'ContainerFilePromotion',
+      Namespace: NAMESPACE,
       MetricName: 'Promotions',
       Dimensions: [{ Name: 'service', Value: stores.config.serviceName }],
       StartTime: new Date(startedAtMs - 60_000),

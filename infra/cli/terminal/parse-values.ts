@@ -1,6 +1,6 @@
 import bytes from 'bytes-iec'
 import ms from 'ms'
-import { isKeyName, PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
+import { isKeyName, isUserId, PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import { MOST_REQUESTS_PER_MINUTE } from '../../../lib/config.ts'
 import { type ContainerId, type DocumentId, isWorkspaceId, type WorkspaceId } from '../../../lib/ids.ts'
 import { HUNDRED_YEARS_MS, parseMoment as toMoment } from '../../../lib/moment.ts'
@@ -95,7 +95,8 @@ export const parseDocumentIds = listOf(parseDocumentId)
 export function parseKeyId(text: string): string {
   if (/^cfp_/.test(text))
     refuse('this is a token, not a key id: key ids start with "key_"; keep tokens out of command lines')
-  if (!/^key_[A-Za-z0-9_-]{1,160}$/.test(text)) refuse(`"${text}" is not a key id, such as key_b307bbcb9085`)
+  if (!/^key_[A-Za-z0-9_-]{1,160}$/.test(text))
+    refuse(`"${text}" is not a key id, such as key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC`)
   return text
 }
 
@@ -117,8 +118,7 @@ export function parseRequestsPerMinute(text: string): number {
 export const parseLimit = (text: string) => (text === 'default' ? text : parseRequestsPerMinute(text))
 
 export function parseUserId(text: string): string {
-  if (!/^[\x21-\x7e]{1,128}$/.test(text)) refuse('a user id is 1 to 128 visible ASCII characters')
-  return text
+  return isUserId(text) ? text : refuse('a user id is 1 to 128 visible ASCII characters')
 }
 
 export function parseStage(text: string): string {

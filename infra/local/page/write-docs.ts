@@ -17,11 +17,7 @@ const description = await describeApi({ file: join(ROOT, 'docs/openapi.yaml'), b
 const connectTo = baseUrl === undefined ? [] : [new URL(baseUrl).origin]
 const files = await pageFiles({ description, connectTo })
 // The demonstration stays here, and so does the link to it.
-const reference =
-  files
-    .get('reference.html')
-    ?.body.toString()
-    .replace(/.*id="home".*\n/, '') ?? ''
+const reference = `${files.get('reference.html')?.body}`.replace(/.*id="home".*\n/, '')
 files.set('index.html', { contentType: 'text/html', body: Buffer.from(reference) })
 for (const name of ['reference.html', 'demo.js', 'sent.js']) files.delete(name)
 await mkdir(out, { recursive: true })

@@ -33,7 +33,7 @@ export interface SendOptions {
   requestTimeoutMs?: number
 }
 
-export interface RetryOptions<Sent> {
+interface RetryOptions<Sent> {
   /** The command to send after a failure that is to be retried like throttling; undefined: treat it like any other. */
   retryOf?(error: unknown): Promise<{ command: Sent; isAtOnce: boolean } | undefined>
 }

@@ -39,21 +39,16 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
     },
 
     async change(keyId, change, signal, shown) {
-      const { values, ...update } = setting(toAttributes(change))
-      const { condition, values: read } = asRead(shown === undefined ? {} : toAttributes(pickShown(shown)))
-      const isShown = { ConditionExpression: ['attribute_exists(key_id)', condition].filter(Boolean).join(' AND ') }
-      const names = { ...NAMES_OF_SHOWN, ...update.ExpressionAttributeNames }
-      const { applied, item } = await table.update(
-        keyOfRecord(keyId),
-        {
-          ...update,
-          ...isShown,
-          ...(shown && { ExpressionAttributeNames: names }),
-          values: { ...values, ...read },
-          ReturnValues: 'ALL_NEW',
-        },
-        { name: 'keys.change', signal },
-      )
+      const { UpdateExpression, ...update } = setting(toAttributes(change))
+      const { condition, ...read } = asRead(shown === undefined ? {} : toAttributes(pickShown(shown)))
+      const wanted = {
+        UpdateExpression,
+        ConditionExpression: ['attribute_exists(key_id)', condition].filter(Boolean).join(' AND '),
+        ExpressionAttributeNames: { ...update.ExpressionAttributeNames, ...read.ExpressionAttributeNames },
+        values: { ...update.values, ...read.values },
+        ReturnValues: 'ALL_NEW',
+      } as const
+      const { applied, item } = await table.update(keyOfRecord(keyId), wanted, { name: 'keys.change', signal })
       const isDone = applied || (change.tokenHash !== undefined && hasToken(change.tokenHash, item))
       return isDone && item ? toRecord(item) : undefined
     },
@@ -88,4 +83,3 @@ const toStatus = (isEnabled: boolean | undefined) => (isEnabled ? 'enabled' : 'd
 
 /** A former token lives as long as these let it, so its new end is made of them. */
 const pickShown = ({ tokenHash, isEnabled, expiresAtMs }: ApiKeyRecord) => ({ tokenHash, isEnabled, expiresAtMs })
-const NAMES_OF_SHOWN = { '#token_hash': 'token_hash', '#status': 'status', '#expires_at': 'expires_at' }

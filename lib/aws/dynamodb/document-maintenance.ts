@@ -19,11 +19,8 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
   return {
     async *list(workspaceId, signal, { onUnreadable, after } = {}) {
       const start = after === undefined ? {} : { after: { workspace_id: workspaceId, document_id: after } }
-      for await (const items of table.pagesOf(
-        { workspace_id: workspaceId },
-        { name: 'documents.list', signal },
-        start,
-      )) {
+      const options = { name: 'documents.list', signal }
+      for await (const items of table.pagesOf({ workspace_id: workspaceId }, options, start)) {
         for (const attributes of items) {
           try {
             yield decodeStored(attributes)

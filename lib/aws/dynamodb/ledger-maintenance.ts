@@ -25,9 +25,9 @@ const KEEP_USED_BYTES = 'remaining_bytes = remaining_bytes + :difference'
 const PAGE = 100
 const ALL: TableShard = { shard: 0, totalShards: 1 }
 
-export function createLedgerMaintenance(of: LedgerSettings): LedgerMaintenance {
-  const { defaultQuotaBytes, now } = of
-  const table = openTable(of)
+export function createLedgerMaintenance(settings: LedgerSettings): LedgerMaintenance {
+  const { defaultQuotaBytes, now } = settings
+  const table = openTable(settings)
   const keyOf = (workspaceId: WorkspaceId) => ({ workspace_id: workspaceId })
   const read = (workspaceId: WorkspaceId, signal: AbortSignal) =>
     table.get(keyOf(workspaceId), { name: 'ledger.read', signal })
@@ -73,9 +73,9 @@ export function createLedgerMaintenance(of: LedgerSettings): LedgerMaintenance {
       return applied || Number(item?.corrected_in?.N) >= at.version
     },
 
-    async create(workspaceId, settings, signal) {
+    async create(workspaceId, wanted, signal) {
       const options = { name: 'ledger.makeWorkspace', signal }
-      const item = encodeNewWorkspace(workspaceId, { ...settings, nowMs: now() })
+      const item = encodeNewWorkspace(workspaceId, { ...wanted, nowMs: now() })
       const { applied } = await table.put(item, options, { ConditionExpression: IS_ABSENT })
       if (applied) return { isNew: true, ledger: decodeLedger(marshall(item, { removeUndefinedValues: true })) }
       const existing = await read(workspaceId, signal)

@@ -88,13 +88,8 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
     },
 
     put(item: object, options: SendOptions, condition: Condition = {}): Promise<Written> {
-      return written(
-        send(
-          client,
-          new PutItemCommand({ Item: marshall(item, WITHOUT_UNDEFINED), ...conditional(condition) }),
-          options,
-        ),
-      )
+      const command = new PutItemCommand({ Item: marshall(item, WITHOUT_UNDEFINED), ...conditional(condition) })
+      return written(send(client, command, options))
     },
 
     update(key: object, change: Update, options: SendOptions): Promise<Written> {
@@ -135,10 +130,8 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
 export function setting(attributes: object, alsoSet: readonly string[] = []) {
   const set = [...alsoSet]
   const removed: string[] = []
-  const ExpressionAttributeNames: Record<string, string> = {}
   const values: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(attributes)) {
-    ExpressionAttributeNames[`#${name}`] = name
     if (value === undefined) removed.push(`#${name}`)
     else {
       set.push(`#${name} = :${name}`)
@@ -146,19 +139,22 @@ export function setting(attributes: object, alsoSet: readonly string[] = []) {
     }
   }
   const clauses = [set.length > 0 && `SET ${set.join(', ')}`, removed.length > 0 && `REMOVE ${removed.join(', ')}`]
-  return { UpdateExpression: clauses.filter(Boolean).join(' '), ExpressionAttributeNames, values }
+  return { UpdateExpression: clauses.filter(Boolean).join(' '), ExpressionAttributeNames: namesOf(attributes), values }
 }
 
-/** For an update that is also {@link setting} these attributes: they are as they were read; undefined: not there. */
+/** The condition that these attributes are as they were read; undefined: not there. */
 export function asRead(attributes: object) {
   const all = Object.entries(attributes)
   const isAsRead = ([name, value]: [string, unknown]) =>
     value === undefined ? `attribute_not_exists(#${name})` : `#${name} = :read_${name}`
   return {
     condition: all.map(isAsRead).join(' AND '),
+    ExpressionAttributeNames: namesOf(attributes),
     values: Object.fromEntries(all.flatMap(([name, value]) => (value === undefined ? [] : [[`:read_${name}`, value]]))),
   }
 }
+
+const namesOf = (attributes: object) => Object.fromEntries(Object.keys(attributes).map((name) => [`#${name}`, name]))
 
 /** A condition that does not hold is an outcome here, not an error. Other errors are rethrown. */
 export async function written(write: Promise<{ Attributes?: Attributes | undefined }>): Promise<Written> {

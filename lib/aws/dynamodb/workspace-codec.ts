@@ -65,7 +65,7 @@ const toMarker = ({ documentId, ...marker }: Taking): Marker =>
 export const encodeTaking = (taking: Taking) => encode<Marker>(TAKING, toMarker(taking))
 export const encodeRelease = (release: Release) => encode<Marker>(RELEASE, toMarker(release))
 
-/** Of those members only that the settings have, undefined or not. */
+/** Encodes only the members that `of` has, undefined or not. */
 export function encodeSettings(settings: Partial<WorkspaceSettings>, of: object = settings): Record<string, unknown> {
   const encoded = Object.entries(encode<Partial<WorkspaceSettings>>(SETTINGS, settings))
   return Object.fromEntries(encoded.filter(([name]) => SETTINGS[name as keyof typeof SETTINGS].member in of))

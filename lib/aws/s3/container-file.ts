@@ -71,12 +71,8 @@ export async function readStart(
     IfMatch: etag,
     Range: `bytes=0-${wantedBytes - 1}`,
   })
-  const { Body } = await send(client, command, {
-    name: 'GetObject',
-    signal,
-    requestTimeoutMs: PROBE_TIMEOUT_MS,
-    tries: 1,
-  })
+  const options = { name: 'GetObject', signal, requestTimeoutMs: PROBE_TIMEOUT_MS, tries: 1 }
+  const { Body } = await send(client, command, options)
   return (await Body?.transformToByteArray()) ?? new Uint8Array()
 }
 

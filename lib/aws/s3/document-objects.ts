@@ -3,13 +3,8 @@ import type { DocumentObjects } from '../../documents/download-document.ts'
 import { isArchived } from './container-file.ts'
 import { headObject } from './head-object.ts'
 
-export function createDocumentObjects({
-  client,
-  documentsBucket: Bucket,
-}: {
-  client: S3Client
-  documentsBucket: string
-}): DocumentObjects {
+export function createDocumentObjects(settings: { client: S3Client; documentsBucket: string }): DocumentObjects {
+  const { client, documentsBucket: Bucket } = settings
   return {
     async findDocumentObject(objectKey, signal) {
       const head = await headObject(client, { Bucket, Key: objectKey }, signal)

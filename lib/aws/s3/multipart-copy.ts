@@ -71,14 +71,10 @@ async function copyParts(
     const CopySourceRange = `bytes=${firstByte}-${lastByte}`
     const command = new UploadPartCopyCommand({ ...upload, ...pinned, CopySourceRange, PartNumber })
     const requestTimeoutMs = copyTimeoutMs(lastByte - firstByte)
+    // May be repeated: the same bytes go to the same place.
+    const options = { name: 'UploadPartCopy', signal: partSignal, requestTimeoutMs, ...PATIENCE }
     try {
-      // May be repeated: the same bytes go to the same place.
-      const copied = await send(settings.client, command, {
-        name: 'UploadPartCopy',
-        signal: partSignal,
-        requestTimeoutMs,
-        ...PATIENCE,
-      })
+      const copied = await send(settings.client, command, options)
       return { PartNumber, ETag: requireEtag(copied.CopyPartResult) }
     } catch (error) {
       failed.abort(error)
@@ -97,11 +93,9 @@ async function copyParts(
 
 async function createUpload(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Upload> {
   const object = { Bucket: settings.documentsBucket, Key: request.objectKey }
-  const { UploadId } = await send(
-    settings.client,
-    new CreateMultipartUploadCommand({ ...object, ...describingHeaders(request) }),
-    { name: 'CreateMultipartUpload', signal, startsCopy: true, requestTimeoutMs: CREATE_TIMEOUT_MS },
-  )
+  const command = new CreateMultipartUploadCommand({ ...object, ...describingHeaders(request) })
+  const options = { name: 'CreateMultipartUpload', signal, startsCopy: true, requestTimeoutMs: CREATE_TIMEOUT_MS }
+  const { UploadId } = await send(settings.client, command, options)
   if (UploadId) return { ...object, UploadId }
   throw new ServiceError('service_unavailable', { cause: new Error('S3 began an upload but did not name it') })
 }
@@ -125,11 +119,8 @@ async function completeUpload(
     MpuObjectSize: request.source.sizeBytes,
   })
   try {
-    const completed = await send(settings.client, command, {
-      name: 'CompleteMultipartUpload',
-      signal,
-      startsCopy: true,
-    })
+    const options = { name: 'CompleteMultipartUpload', signal, startsCopy: true }
+    const completed = await send(settings.client, command, options)
     requireEtag(completed)
     return completed.VersionId
   } catch (error) {

@@ -62,12 +62,8 @@ async function sendCopy(request: CopyRequest, settings: ObjectCopySettings, sign
   })
   const requestTimeoutMs = copyTimeoutMs(request.source.sizeBytes)
   try {
-    const copied = await send(settings.client, command, {
-      name: 'CopyObject',
-      signal,
-      startsCopy: true,
-      requestTimeoutMs,
-    })
+    const options = { name: 'CopyObject', signal, startsCopy: true, requestTimeoutMs }
+    const copied = await send(settings.client, command, options)
     return { ...copied, ...copied.CopyObjectResult }
   } catch (error) {
     const arrived = await findArrived(error, request, settings, signal)

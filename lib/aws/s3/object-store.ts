@@ -45,11 +45,8 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     async discard({ objectKey, versionId: VersionId, sizeBytes }, signal) {
       // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
       if (sizeBytes === undefined || !copiesWhole(sizeBytes)) await abortUploads(objectKey, signal)
-      await send(
-        client,
-        new DeleteObjectCommand({ Bucket: documentsBucket, Key: objectKey, VersionId }),
-        options('DeleteObject', signal),
-      )
+      const command = new DeleteObjectCommand({ Bucket: documentsBucket, Key: objectKey, VersionId })
+      await send(client, command, options('DeleteObject', signal))
     },
 
     async *listObjects(keyPrefix, signal, afterKey) {
@@ -98,18 +95,13 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     let markers: UploadMarkers | undefined = {}
     while (markers) {
       const query = { Bucket: documentsBucket, Prefix: keyPrefix, ...markers }
-      const command = new ListMultipartUploadsCommand(query)
-      const list: ListMultipartUploadsCommandOutput = await send(
-        client,
-        command,
-        options('ListMultipartUploads', signal),
-      )
+      const sent = send(client, new ListMultipartUploadsCommand(query), options('ListMultipartUploads', signal))
+      const list: ListMultipartUploadsCommandOutput = await sent
       for (const { Key: objectKey, UploadId: uploadId } of list.Uploads ?? []) {
         if (objectKey && uploadId) yield { objectKey, uploadId }
       }
-      markers = list.IsTruncated
-        ? { KeyMarker: list.NextKeyMarker, UploadIdMarker: list.NextUploadIdMarker }
-        : undefined
+      const next = { KeyMarker: list.NextKeyMarker, UploadIdMarker: list.NextUploadIdMarker }
+      markers = list.IsTruncated ? next : undefined
     }
   }
 

@@ -2,9 +2,7 @@ import type { ContainerFilesDependencies } from '../../containers/container-file
 import { listContainerFiles } from '../../containers/list-container-files.ts'
 import type { Operation } from '../api-handler.ts'
 import { containerFileListResponse } from '../container-file-response.ts'
-import { MAX_PAGE, queryValue, readLimit, refuseParameter } from '../query.ts'
-
-const DEFAULT_LIMIT = { native: 100, compat_a: 100, compat_b: 20 }
+import { queryValue, readLimit, refuseParameter } from '../query.ts'
 
 /** GET /v1/containers/{container_id}/files */
 export function listContainerFilesOperation(deps: ContainerFilesDependencies): Operation {
@@ -14,7 +12,7 @@ export function listContainerFilesOperation(deps: ContainerFilesDependencies): O
       if (order !== 'asc') refuseParameter('order', 'Files are listed by ascending path: only asc is allowed.')
       const containerId = event.pathParameters?.container_id
       const after = queryValue(event, 'after')
-      const limit = readLimit(event, { default: DEFAULT_LIMIT[shape], max: MAX_PAGE })
+      const limit = readLimit(event, shape === 'compat_b' ? { default: 20 } : {})
       const page = await listContainerFiles({ workspaceId, containerId, after, limit }, deps, deadline.signal)
       telemetry.annotate({ container_id: containerId })
       return { statusCode: 200, body: JSON.stringify(containerFileListResponse(page, shape)) }

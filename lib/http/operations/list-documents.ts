@@ -6,7 +6,7 @@ import type { Ledger } from '../../ledger/ports/ledger.ts'
 import type { Operation } from '../api-handler.ts'
 import { fileListResponse, PURPOSE, PURPOSES, storageUsageHeaders } from '../file-response.ts'
 import type { FileShape } from '../file-shape.ts'
-import { MAX_PAGE, queryChoice, queryValue, queryValues, readLimit, refuseValue } from '../query.ts'
+import { type LimitBounds, MAX_PAGE, queryChoice, queryValue, queryValues, readLimit, refuseValue } from '../query.ts'
 import type { ApiEvent } from '../request-state.ts'
 
 export interface ListDocumentsDependencies {
@@ -15,9 +15,9 @@ export interface ListDocumentsDependencies {
 }
 
 /** As each dialect's libraries expect. */
-const ORDER_AND_LIMIT: Readonly<Record<FileShape, { order: ListOrder; limit: { default: number; max: number } }>> = {
-  native: { order: 'asc', limit: { default: 100, max: MAX_PAGE } },
-  compat_a: { order: 'desc', limit: { default: 20, max: MAX_PAGE } },
+const ORDER_AND_LIMIT: Readonly<Record<FileShape, { order: ListOrder; limit?: LimitBounds }>> = {
+  native: { order: 'asc' },
+  compat_a: { order: 'desc', limit: { default: 20 } },
   compat_b: { order: 'desc', limit: { default: MAX_PAGE, max: 10_000 } },
 }
 const MAX_IDS = 100

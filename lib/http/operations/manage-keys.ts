@@ -2,7 +2,7 @@ import { formerTokensEndAtMs, type KeyDependencies } from '../../administration/
 import type { WorkspaceDependencies } from '../../administration/save-workspace.ts'
 import { saveWorkspaceKey, type WorkspaceKeyGrant } from '../../administration/save-workspace-key.ts'
 import type { ApiKeyChange, ApiKeyRecord } from '../../auth/api-key-administration.ts'
-import { keyIdOf, ownerHash, ownerHashIn } from '../../auth/api-token.ts'
+import { isKeyId, keyIdOf, ownerHash, ownerHashIn } from '../../auth/api-token.ts'
 import { permissionsOf } from '../../auth/authenticate.ts'
 import type { AnyCaller } from '../../auth/caller.ts'
 import { ServiceError } from '../../errors.ts'
@@ -19,13 +19,11 @@ import {
 } from '../body-members.ts'
 import { type Body, refuseBody } from '../known-names.ts'
 import { pageOf } from '../page.ts'
-import { MAX_PAGE, queryValue, readLimit } from '../query.ts'
+import { queryValue, readLimit } from '../query.ts'
 import type { ApiEvent, RequestState } from '../request-state.ts'
 import { answer } from './manage-workspaces.ts'
 
-const DEFAULT_PAGE = 100
 const MOST_GRACE_SECONDS = 365 * 86_400
-const KEY_ID = /^key_[0-9A-Za-z]{28}$/
 
 /** GET, PUT, PATCH and DELETE /v1/workspaces/{workspace_id}/keys/{name}, and GET …/keys, for platform keys. */
 export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies, 'ledger'>) {
@@ -42,7 +40,7 @@ export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies
       async handle({ event, state: { deadline } }) {
         const workspaceId = readWorkspaceId(event)
         const after = readCursor(event, workspaceId)
-        const limit = readLimit(event, { default: DEFAULT_PAGE, max: MAX_PAGE })
+        const limit = readLimit(event)
         const all = apiKeys.list({ workspaceId, after, limit: limit + 1 }, deadline.signal)
         const { page, hasMore } = await pageOf(all, limit)
         if (page.length === 0 && (await ledger.read(workspaceId, deadline.signal)) === undefined)
@@ -98,7 +96,7 @@ export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies
 function readCursor(event: ApiEvent, workspaceId: WorkspaceId): string | undefined {
   const cursor = queryValue(event, 'cursor')
   if (cursor === undefined) return undefined
-  if (KEY_ID.test(cursor) && ownerHashIn(cursor) === ownerHash(workspaceId)) return cursor
+  if (isKeyId(cursor) && ownerHashIn(cursor) === ownerHash(workspaceId)) return cursor
   throw new ServiceError('invalid_cursor')
 }
 

@@ -3,16 +3,15 @@ import { saveWorkspace, type WorkspaceDependencies } from '../../administration/
 import type { AnyCaller } from '../../auth/caller.ts'
 import { LEAST_EXPIRY_SECONDS, ServiceError } from '../../errors.ts'
 import { isWorkspaceId } from '../../ids.ts'
-import { chooseExpiry, type Retention } from '../../ledger/expiry.ts'
+import type { Retention } from '../../ledger/expiry.ts'
 import type { WorkspaceLedger, WorkspaceSettings } from '../../ledger/ports/ledger.ts'
 import type { Operation } from '../api-handler.ts'
 import { readNumber, readRequestsPerMinute, readWorkspaceId } from '../body-members.ts'
 import { type Body, refuseBody } from '../known-names.ts'
 import { pageOf } from '../page.ts'
-import { MAX_PAGE, queryValue, readLimit } from '../query.ts'
+import { queryValue, readLimit } from '../query.ts'
 
 const MOST_RETENTION_SECONDS = 3650 * 86_400
-const DEFAULT_PAGE = 100
 
 /** GET, PUT and DELETE /v1/workspaces/{workspace_id}, and GET /v1/workspaces, for platform keys. */
 export function workspaceOperations(deps: WorkspaceDependencies) {
@@ -21,7 +20,7 @@ export function workspaceOperations(deps: WorkspaceDependencies) {
       async handle({ event, state: { deadline } }) {
         const after = queryValue(event, 'cursor')
         if (after !== undefined && !isWorkspaceId(after)) throw new ServiceError('invalid_cursor')
-        const limit = readLimit(event, { default: DEFAULT_PAGE, max: MAX_PAGE })
+        const limit = readLimit(event)
         const all = deps.workspaces.readAll(deadline.signal, { after, limit: limit + 1 })
         const { page, hasMore } = await pageOf(all, limit)
         const cursor = hasMore ? page.at(-1)?.workspaceId : null
@@ -87,7 +86,7 @@ function readSettings(body: Body): Partial<WorkspaceSettings> {
   }
 }
 
-function requireOrder(retention: Retention): void {
-  if (retention.expireAfterSeconds !== undefined && chooseExpiry(undefined, retention)?.by === 'limit')
+function requireOrder({ expireAfterSeconds = 0, expireAtMostSeconds = Number.POSITIVE_INFINITY }: Retention): void {
+  if (expireAfterSeconds > expireAtMostSeconds)
     refuseBody('expire_after_seconds would be more than expire_at_most_seconds.')
 }

@@ -57,7 +57,11 @@ export function createMemoryTables({ now, staleMs = 0 }: { now(): number; staleM
   const tables = createLimitedDynamoDb({ now, staleMs, limits: UNLIMITED })
   // Each is there before the call returns.
   for (const table of tableDefinitions()) void tables.execute('CreateTable', table)
-  const all = (name: string) => tables.snapshot().of(name).list({}, now()) as Attributes[]
+  const all = (name: string) => {
+    const spaces = tables.snapshot()
+    if (!spaces.tables.has(name)) throw new Error(`there is no table ${name}`)
+    return spaces.of(name).list({}, now()) as Attributes[]
+  }
   /** The item is there before the call returns. */
   const put = (TableName: string, item: object) =>
     tables.execute('PutItem', { TableName, Item: marshall(item, { removeUndefinedValues: true }) })

@@ -8,7 +8,7 @@ import { type Definition, play } from './play.ts'
 const FILE = join(import.meta.dirname, '../../../infra/resources/audit-definition.yml')
 
 /** The state machine that is deployed. */
-export const readAuditDefinition = (): Definition => parse(readFileSync(FILE, 'utf8'))
+export const readAuditDefinition = (): Definition => parse(readFileSync(FILE, 'utf8'), { merge: true })
 
 interface Round {
   definition: Definition

@@ -15,7 +15,7 @@ import type { MockAccount } from './start.ts'
 
 export interface DeployedApi {
   baseUrl: string
-  /** What its schedules do. */
+  /** Runs the resolver, as its schedules do. */
   resolve(): Promise<void> | undefined
   stop(): Promise<void>
 }

@@ -9,9 +9,9 @@ import { sessionIn } from './sessions.ts'
 
 interface Gate {
   endpoint: string
-  /** What each identity asked for, and was allowed. */
+  /** The requests of each identity that were allowed. */
   used: Map<string, Access[]>
-  /** What was refused to them. */
+  /** The requests that were refused. */
   refused: Access[]
   stop(): Promise<void>
 }
@@ -41,7 +41,7 @@ export async function startGate(account: string, identities: Readonly<Record<str
   const store = storeAt(account)
   const contentOf = async (object: string) => (await fetch(account + object, { headers: signed })).text()
 
-  /** What else is asked for where a bucket has a key: S3 user guide, "Using server-side encryption with AWS KMS keys". */
+  /** Where a bucket has a key, S3 uses it for its caller: S3 user guide, "Using server-side encryption with AWS KMS keys". */
   async function accessesOfKeys(accesses: Access[], { method, url, ...request }: ApiRequest): Promise<Access[]> {
     const context = { 'kms:ViaService': `s3.${signerOf(request).region}.amazonaws.com` }
     const writing = /[?&]upload(s|Id)\b/.test(url) ? ['GenerateDataKey', 'Decrypt'] : ['GenerateDataKey']
@@ -59,7 +59,7 @@ export async function startGate(account: string, identities: Readonly<Record<str
     const body = await buffer(asked)
     const { method = '', url = '', headers } = asked
     const { accessKeyId, service } = signerOf(asked)
-    // What a request to S3 needs is not said in its body, which may be a large file.
+    // The body of a request to S3 does not say what it needs, and may be a large file.
     const request: ApiRequest = { method, url, headers, body: service === 's3' ? '' : body.toString() }
     const isKnown = limits.has(accessKeyId)
     const template = isKnown ? templateIn(request) : undefined

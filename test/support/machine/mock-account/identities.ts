@@ -33,7 +33,7 @@ export function signerOf({ headers }: Signed): { accessKeyId: string; region: st
 }
 
 /**
- * What a request needs permission for (Service Authorization Reference), in full ARNs.
+ * The permissions that a request needs (Service Authorization Reference), in full ARNs.
  * @param status of its answer, where that is known
  * @throws Error for a request that nobody has foreseen here
  */
@@ -133,7 +133,7 @@ export function templateIn(request: ApiRequest): { body: string } | { object: st
   return TemplateURL ? { object: new URL(TemplateURL).pathname } : undefined
 }
 
-/** What CloudFormation does with a template, using the rights of whoever gave it. */
+/** The permissions that CloudFormation needs for a template: it uses the rights of whoever gave it. */
 export function accessesOfTemplate(text: string, request: ApiRequest): Access[] {
   const { Resources } = JSON.parse(text) as { Resources: Record<string, Resource> }
   const place: StackPlace = {

@@ -4,7 +4,7 @@ import { type ApiRequest, parametersOf, signerOf } from './identities.ts'
 
 interface Session {
   accessKeyId: string
-  /** What it does, each of these must allow (IAM user guide, "Session policies"). */
+  /** Each of these must allow what it does (IAM user guide, "Session policies"). */
   limits: Statement[][]
 }
 

@@ -85,7 +85,7 @@ export async function startStage(common: Record<string, string> = {}) {
     return args.includes('--erase') ? runAdmin(line, as('erase')) : runAdminProcess(line, as(args[0]))
   }
 
-  /** What it printed, and whether it succeeded. */
+  /** @returns its output, and whether it succeeded */
   async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {
     // Only the settings say in which region.
     // This account is done at once: the framework need not wait five seconds between its looks.
@@ -169,7 +169,7 @@ export async function startStage(common: Record<string, string> = {}) {
       const command = new GetAliasCommand({ FunctionName: FUNCTION, Name: 'live' })
       return (await new LambdaClient({}).send(command)).FunctionVersion
     },
-    /** What stop and resume change. */
+    /** The schedules and concurrency, which stop and resume change. */
     async state() {
       const { Rules = [] } = await new EventBridgeClient({}).send(new ListRulesCommand({}))
       const command = new GetFunctionConcurrencyCommand({ FunctionName: FUNCTION })

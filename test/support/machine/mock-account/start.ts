@@ -8,7 +8,7 @@ import { freePort } from '../use-npm-start.ts'
 
 export interface MockAccount {
   endpoint: string
-  /** What a process needs in order to use the account. */
+  /** A process that uses the account needs these variables. */
   environment: Record<string, string>
   /** Resources, by logical id, that cannot be created from now on. */
   failOn(...logicalIds: string[]): Promise<void>
