@@ -58,7 +58,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         values: {
           ':gone': 'gone',
           ':now': Math.floor(now() / 1000),
-          ...(over && { ':over': over.attemptId, ':expired': eventOf({ isExpired: true }) }),
+          ...(over && { ':over': over.attemptId, ':expired': eventOf(true) }),
         },
       }
       const options = { name: 'documents.begin', signal, ...SENT_ONCE }
@@ -86,7 +86,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       const due = { due_at: dueAtMs, due_shard: dueShardOf('work', document.documentId) }
       const { values, UpdateExpression, ExpressionAttributeNames } = setting({
         item_state: 'deleting',
-        event: eventOf({ isExpired: isExpired || undefined }),
+        event: eventOf(isExpired),
         // An expired document stays where it is in the index.
         ...(!isExpired && due),
         ...Object.fromEntries(NOT_KEPT.map((name) => [name, undefined])),
