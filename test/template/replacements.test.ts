@@ -152,4 +152,17 @@ describe('a deployment that changes settings', () => {
       if (why === 'docs/settings.md') expect(unexplained).toEqual([])
     },
   )
+
+  it('that names an event bus brings pipes, their role and a stream: without one there is nothing of it', () => {
+    const [bare = {}, , ...changed] = templates
+    const withBus = changed[CHANGES.findIndex(({ names }) => names.includes('eventBus'))]
+    const { PromotedPipe, EndedPipe, EventsRole, DocumentsTable, ...others } = withBus ?? {}
+    const { StreamSpecification, ...Properties } = DocumentsTable?.Properties ?? {}
+    expect([PromotedPipe, EndedPipe, EventsRole, StreamSpecification]).not.toContain(undefined)
+    // Each packaging names the zips by its time.
+    const written = (resources: object) => JSON.stringify(resources).replace(/\/\d{13}-[^/]+/g, '')
+    const withoutEvents = written({ ...others, DocumentsTable: { ...DocumentsTable, Properties } })
+    expect(JSON.parse(withoutEvents)).toEqual(JSON.parse(written(bare)))
+    expect(written(bare)).not.toMatch(/Stream(Specification|Arn)|GetRecords|PutEvents|pipes\.|event-bus/)
+  })
 })

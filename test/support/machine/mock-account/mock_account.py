@@ -229,6 +229,15 @@ class WholeTable(Table):
             dynamodb.update_time_to_live(TableName=table.name, TimeToLiveSpecification=expiry)
         return table
 
+    @classmethod
+    def update_from_cloudformation_json(cls, original_resource, new_resource_name, cloudformation_json, account_id, region_name):
+        table, stream = original_resource, cloudformation_json["Properties"].get("StreamSpecification")
+        if bool(stream) != table.stream_specification["StreamEnabled"]:
+            # moto would go on writing to a stream that is off, and fail.
+            table.stream_shard = None
+            table.set_stream_specification(stream)
+        return table
+
 
 class WholeBucket(FakeBucket):
     __module__ = "moto.cloudformation"
@@ -291,6 +300,21 @@ class Alarm(Placeholder):
         api_of("cloudwatch", region_name).delete_alarms(AlarmNames=[self.alarm])
 
 
+class Pipe(Placeholder):
+    __module__ = "moto.cloudformation"
+
+    def __init__(self, name, properties):
+        super().__init__(name, properties)
+        self.physical_resource_id = self.pipe = properties["Name"]
+
+    @classmethod
+    def apply(cls, properties, account_id, region_name):
+        api_of("pipes", region_name).create_pipe(**properties)
+
+    def delete(self, account_id, region_name):
+        api_of("pipes", region_name).delete_pipe(Name=self.pipe)
+
+
 put_policy_of_moto = Role.put_policy
 
 
@@ -314,6 +338,7 @@ OWN_MODELS = {
     "AWS::S3::BucketPolicy": BucketPolicy,
     "AWS::DynamoDB::Table": WholeTable,
     "AWS::CloudWatch::Alarm": Alarm,
+    "AWS::Pipes::Pipe": Pipe,
     "AWS::ApiGateway::Method": WholeMethod,
 }
 class_of_moto = parsing.resource_class_from_type

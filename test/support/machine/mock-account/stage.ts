@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import {
   DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
   DescribeTimeToLiveCommand,
   DynamoDBClient,
   ListTablesCommand,
@@ -21,7 +22,7 @@ import { resourcesOf } from '../../../../infra/deploy/stack.ts'
 import { type FilePath, formatFileId } from '../../../../lib/ids.ts'
 import type { Statement } from '../../template/iam-policies.ts'
 import { copyProject, serverless } from '../../template/packages.ts'
-import { PLACEHOLDERS, statementsOfPolicies } from '../../template/policy-files.ts'
+import { PLACEHOLDERS, statementsIn, statementsOfPolicies } from '../../template/policy-files.ts'
 import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../admin.ts'
 import { type DeployedApi, serveDeployed } from './deployed-api.ts'
 import { startGate } from './gate.ts'
@@ -100,6 +101,20 @@ export async function startStage(common: Record<string, string> = {}) {
     return (await new LambdaClient({}).send(command)).Environment?.Variables ?? {}
   }
 
+  /** Asks a service that has no client here. @returns its answer, as text */
+  async function ask(service: string, path: string, form?: Record<string, string>): Promise<string> {
+    const authorization = `AWS4-HMAC-SHA256 Credential=test/20261121/${REGION}/${service}/aws4_request, Signature=x`
+    const post = form && { method: 'POST', body: new URLSearchParams(form) }
+    const answer = await fetch(gate.endpoint + path, { headers: { authorization }, ...post })
+    const text = await answer.text()
+    expect(answer.status, text).toBe(200)
+    return text
+  }
+  // moto gives a stack no outputs that a change set has brought.
+  const roleName = async (id: string) =>
+    (await resourcesOf(STACK)).find(({ logicalId }) => logicalId === id)?.physicalId ?? ''
+  const arnOfRole = (name: string) => `arn:aws:iam::${MOCK_ACCOUNT}:role/${name}`
+
   let ownSettings: Record<string, string> = {}
   return {
     /** Where `serverless` runs. */
@@ -138,24 +153,33 @@ export async function startStage(common: Record<string, string> = {}) {
     async assumeWriter(
       Policy: string,
     ): Promise<{ accessKeyId: string; secretAccessKey: string; sessionToken: string }> {
-      // moto gives a stack no outputs that a change set has brought.
-      const role = (await resourcesOf(STACK)).find(({ logicalId }) => logicalId === 'SandboxWriterRole')
-      const RoleArn = `arn:aws:iam::${MOCK_ACCOUNT}:role/${role?.physicalId}`
+      const RoleArn = arnOfRole(await roleName('SandboxWriterRole'))
       const asked = { Action: 'AssumeRole', Version: '2011-06-15', RoleSessionName: 'sess_1', RoleArn, Policy }
-      const signed = `AWS4-HMAC-SHA256 Credential=test/20261121/${REGION}/sts/aws4_request, Signature=x`
-      const answer = await fetch(gate.endpoint, {
-        method: 'POST',
-        headers: { authorization: signed },
-        body: new URLSearchParams(asked),
-      })
-      const text = await answer.text()
-      expect(answer.status, text).toBe(200)
+      const text = await ask('sts', '/', asked)
       const of = (name: string) => new RegExp(`<${name}>([^<]+)<`).exec(text)?.[1] ?? ''
       return {
         accessKeyId: of('AccessKeyId'),
         secretAccessKey: of('SecretAccessKey'),
         sessionToken: of('SessionToken'),
       }
+    },
+
+    /** A role as it is deployed: what a policy of its own allows, and who may assume it. */
+    async role(logicalId: string, PolicyName: string) {
+      const asked = { Version: '2010-05-08', RoleName: await roleName(logicalId), PolicyName }
+      const text = async (Action: string) =>
+        decodeURIComponent(/PolicyDocument>([^<]+)</.exec(await ask('iam', '/', { ...asked, Action }))?.[1] ?? '')
+      const trust: object[] = JSON.parse(await text('GetRole')).Statement
+      return { arn: arnOfRole(asked.RoleName), statements: statementsIn(await text('GetRolePolicy')), trust }
+    },
+    /** What there is for events: pipes, the table whose stream they read, and the name of their role. */
+    async events() {
+      const pipesIn = async (path: string) => JSON.parse(await ask('pipes', `/v1/pipes${path}`))
+      const { Pipes } = (await pipesIn('')) as { Pipes: { Name: string; Arn: string }[] }
+      const describe = new DescribeTableCommand({ TableName: `${STACK}-documents` })
+      const { Table: table = {} } = await new DynamoDBClient({}).send(describe)
+      const pipes: typeof Pipes = await Promise.all(Pipes.map(({ Name }) => pipesIn(`/${Name}`)))
+      return { pipes, table, role: await roleName('EventsRole') }
     },
 
     async tables(): Promise<string[]> {
