@@ -53,22 +53,11 @@ describe('the borders of docs/architecture.md', () => {
     expect(found).toEqual([])
   })
 
-  it.each(rooms)('refuse in %s whatever its row does not name, each way of importing', (room) => {
-    const up = room.split('/').map(() => '..')
-    const refused = [...rooms, 'test'].filter((other) => !allowed.get(room)?.has(other))
-    for (const other of refused) {
-      const name = [...up, other, 'x.ts'].join('/')
-      const ways = [
-        `import type { X } from '${name}'`,
-        `export * from '${name}'`,
-        `await import('${name}')`,
-        `import '${name}'`,
-      ]
-      for (const way of ways) expect(trespasses(`${room}/planted.ts`, way)).toEqual([name])
-    }
-    const packages = RESTRICTED.filter((name) => !allowed.get(room)?.has(name))
-    for (const name of packages)
-      expect(trespasses(`${room}/planted.ts`, `import { X } from '${name}/x'`)).toEqual([`${name}/x`])
-    expect(refused).not.toEqual([])
-  })
+  it.each(["import type { X } from 'NAME'", "export * from 'NAME'", "await import('NAME')", "import 'NAME'"])(
+    'see every way of importing what a row does not name: %s',
+    (way) => {
+      for (const name of ['../../infra/local/x.ts', '../../test/x.ts', '@aws-sdk/x'])
+        expect(trespasses('lib/ledger/planted.ts', way.replace('NAME', name))).toEqual([name])
+    },
+  )
 })

@@ -1,11 +1,9 @@
 import { glob } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
 import { FINDING_KINDS } from '../../lib/audit/findings.ts'
 import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { METRICS } from '../../lib/metrics.ts'
 import { OPENAPI } from '../support/api/openapi.ts'
-import { OPERATIONS_OF_PAGE } from './openapi-operations.ts'
 import { expectDocumentedNames, ROOT, read, tableRows } from './pages.ts'
 
 const firstCells = (page: string, heading: string) =>
@@ -40,18 +38,6 @@ describe('every name has its line', () => {
     const headings = shown.map((line) => line.split(/ {2,}/).join('  '))
     expect(headings.length).toBeGreaterThan(3)
     expect(headings.filter((heading) => !printed.includes(heading))).toEqual([])
-  })
-
-  it('routes in docs/openapi.yaml', () => {
-    const routes = API_FUNCTIONS.flatMap(({ routes }) =>
-      routes.map((route) => route.replace(/^\w+/, (method) => method.toLowerCase())),
-    )
-    expect(routes.length).toBeGreaterThan(5)
-    expectDocumentedNames('docs/openapi.yaml', {
-      documented: OPERATIONS_OF_PAGE.map(({ method, path }) => `${method} /v1${path}`),
-      expected: routes,
-      line: (route) => `${route}, below paths`,
-    })
   })
 })
 

@@ -14,7 +14,7 @@ interface Round {
   definition: Definition
   roundId: string
   /** Carries a task out, as the function does. What goes in and comes out is JSON. */
-  invoke(task: AuditTask, signal: AbortSignal): Promise<unknown>
+  invoke(task: AuditTask): Promise<unknown>
   signal: AbortSignal
   /** Caps the pauses before a task is tried again; omitted: they are as long as the definition says. */
   longestPauseMs?: number
@@ -33,12 +33,12 @@ export async function playRound({
   const pause = (ms: number) => sleep(Math.min(ms, longestPauseMs), undefined, { signal })
   return play(definition, {}, { context, signal, perform, pause })
 
-  async function perform(resource: string, parameters: unknown, taskSignal: AbortSignal): Promise<unknown> {
+  async function perform(resource: string, parameters: unknown): Promise<unknown> {
     // A name that the template replaces by an ARN.
     const [, name] = /^\$\{(\w+)\}$/.exec(resource) ?? []
     if (name === 'ListExecutions') return { Executions: [{ Name: roundId, StartDate: StartTime }] }
     if (name !== 'InvokeFunction') throw new Error(`nobody knows the task ${resource}`)
     const { Payload } = JSON.parse(JSON.stringify(parameters)) as { Payload: AuditTask }
-    return { Payload: JSON.parse(JSON.stringify((await invoke(Payload, taskSignal)) ?? null)) }
+    return { Payload: JSON.parse(JSON.stringify((await invoke(Payload)) ?? null)) }
   }
 }

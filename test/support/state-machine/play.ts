@@ -15,8 +15,8 @@ interface Rule {
 }
 
 export interface Stage {
-  /** Carries a task out. @param parameters what the state's Parameters make of its input */
-  perform(resource: string, parameters: unknown, signal: AbortSignal): Promise<unknown>
+  /** Carries a task out, however long it takes. @param parameters what the state's Parameters make of its input */
+  perform(resource: string, parameters: unknown): Promise<unknown>
   /** `$$` stands for it. */
   context: object
   signal: AbortSignal
@@ -33,7 +33,6 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   Choice: [...FLOW, 'Choices', 'Default'],
   Pass: [...FLOW, 'Parameters', 'ResultPath'],
   Succeed: FLOW,
-  Fail: [...FLOW, 'Error', 'Cause'],
 }
 
 /**
@@ -66,23 +65,24 @@ async function enter(state: State, input: unknown, stage: Stage): Promise<Step> 
       return { output: input, next: choose(state, input) }
     case 'Succeed':
       return { output: input, next: undefined }
-    case 'Fail':
-      throw stateMachineError(String(state.Error), String(state.Cause))
-    case 'Pass': {
-      const result = state.Parameters === undefined ? input : fill(state.Parameters, input, stage.context)
-      return { output: put(input, state.ResultPath, result), next: state.Next }
-    }
+    case 'Pass':
+      return { output: put(input, state.ResultPath, parametersOf(state, input, stage)), next: state.Next }
     default:
       return work(state, input, stage)
   }
 }
+
+const parametersOf = (state: State, input: unknown, { context }: Stage) =>
+  state.Parameters === undefined ? input : fill(state.Parameters, input, context)
 
 /** A task or a map, with its Retry and Catch. */
 async function work(state: State, input: unknown, stage: Stage): Promise<Step> {
   const retries = ((state.Retry ?? []) as Rule[]).map((rule) => ({ rule, times: 0 }))
   for (;;) {
     try {
-      const raw = await (state.Type === 'Map' ? mapItems(state, input, stage) : performTask(state, input, stage))
+      const raw = await (state.Type === 'Map'
+        ? mapItems(state, input, stage)
+        : stage.perform(state.Resource, parametersOf(state, input, stage)))
       const result = state.ResultSelector === undefined ? raw : fill(state.ResultSelector, raw, stage.context)
       const output = put(input, state.ResultPath, result)
       return { output: at(state.OutputPath ?? '$', output, stage.context), next: state.Next }
@@ -101,36 +101,21 @@ async function work(state: State, input: unknown, stage: Stage): Promise<Step> {
   }
 }
 
-async function performTask(state: State, input: unknown, stage: Stage): Promise<unknown> {
-  const parameters = state.Parameters === undefined ? input : fill(state.Parameters, input, stage.context)
-  const timeout = AbortSignal.timeout((state.TimeoutSeconds ?? 1_000_000) * 1000)
-  try {
-    return await stage.perform(state.Resource, parameters, AbortSignal.any([stage.signal, timeout]))
-  } catch (error) {
-    throw timeout.aborted ? stateMachineError('States.Timeout', `after ${state.TimeoutSeconds} s`) : error
-  }
-}
-
 /**
- * A failed item, up to the tolerated share, leaves its execution's data instead of an output (developer guide,
- * "ResultWriter": of a failed child workflow, the result is as with the transformation NONE).
+ * A failed item leaves its execution's data instead of an output (developer guide, "ResultWriter": of a failed child
+ * workflow, the result is as with the transformation NONE).
  */
 async function mapItems(state: State, input: unknown, stage: Stage): Promise<unknown[]> {
   const { ProcessorConfig = {}, ...processor } = state.ItemProcessor
-  if (ProcessorConfig.Mode !== 'DISTRIBUTED')
-    throw stateMachineError('States.Runtime', 'only distributed maps are known')
+  if (ProcessorConfig.Mode !== 'DISTRIBUTED' || state.ToleratedFailurePercentage !== 100)
+    throw stateMachineError('States.Runtime', 'only distributed maps that tolerate every failure are known')
   const items = at(state.ItemsPath ?? '$', input, stage.context) as unknown[]
-  let failures = 0
   return Promise.all(
     items.map(async (item) => {
       try {
         return await play(processor as Definition, item, stage)
       } catch (error) {
         stage.signal.throwIfAborted()
-        const tolerated = ((state.ToleratedFailurePercentage ?? 0) / 100) * items.length
-        if (++failures > tolerated) {
-          throw stateMachineError('States.ExceedToleratedFailureThreshold', `of ${items.length} items: ${error}`)
-        }
         return { Status: 'FAILED', Input: JSON.stringify(item), ...failureOf(error) }
       }
     }),

@@ -4,7 +4,7 @@ import { type Definition, play, type Stage } from '../../support/state-machine/p
 const named = (name: string) => Object.assign(new Error(`it was ${name}`), { name })
 
 /** A task each of whose tries does what the list says next: throws an error, or answers. */
-function stageOf(tries: unknown[], change: Partial<Stage> = {}) {
+function stageOf(tries: unknown[]) {
   const pauses: number[] = []
   const stage: Stage = {
     perform: async () => {
@@ -15,7 +15,6 @@ function stageOf(tries: unknown[], change: Partial<Stage> = {}) {
     context: { Execution: { Name: 'round-1' } },
     signal: new AbortController().signal,
     pause: async (durationMs) => void pauses.push(durationMs / 1000),
-    ...change,
   }
   return { stage, pauses }
 }
@@ -41,33 +40,6 @@ describe('a state machine that is played', () => {
     )
   })
 
-  it('gives up a task that takes too long', async () => {
-    const { stage } = stageOf([], {
-      perform: (_, __, signal) =>
-        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-    })
-    await expect(play(oneTask({ TimeoutSeconds: 0.01 }), {}, stage)).rejects.toThrow(
-      expect.objectContaining({ name: 'States.Timeout' }),
-    )
-  })
-
-  it('does the states of a map with each item, and answers what is known of those that failed, if that is tolerated', async () => {
-    const map = (fields: object = {}): Definition => {
-      const ItemProcessor = { ProcessorConfig: { Mode: 'DISTRIBUTED' }, ...oneTask({}) }
-      const path = { ItemsPath: '$.items', ResultPath: '$.items' }
-      return { StartAt: 'Map', States: { Map: { Type: 'Map', ItemProcessor, ...path, End: true, ...fields } } }
-    }
-    const perform: Stage['perform'] = async (_, item) => {
-      if (item === 2) throw named('Broken')
-      return Number(item) * 10
-    }
-    const { stage } = stageOf([], { perform })
-    const input = { items: [1, 2, 3] }
-    const failed = { Status: 'FAILED', Input: '2', Error: 'Broken', Cause: 'it was Broken' }
-    expect(await play(map({ ToleratedFailurePercentage: 100 }), input, stage)).toEqual({ items: [10, failed, 30] })
-    await expect(play(map(), input, stage)).rejects.toThrow('Broken')
-  })
-
   it.each<[string, Definition, string]>([
     ['a state that is not there', { StartAt: 'X', States: {} }, 'there is no state X'],
     ['another type', oneState({ Type: 'Parallel' }), 'A: Parallel is not known'],
@@ -80,7 +52,6 @@ describe('a state machine that is played', () => {
       'not known',
     ],
     ['another map', oneState({ Type: 'Map', ItemProcessor: oneTask({}) }), 'only distributed'],
-    ['a failure', oneState({ Type: 'Fail', Error: 'E', Cause: 'because' }), 'because'],
   ])('fails at %s', async (_, definition, message) => {
     await expect(play(definition, {}, stageOf([]).stage)).rejects.toThrow(message)
   })
