@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { expectDocumentedNames, read, tableRows } from '../pages/pages.ts'
 import { metricsOf } from '../support/template/metric-names.ts'
-import { EXISTING, packagedService, type Resource, THRESHOLDS } from '../support/template/packages.ts'
+import { EXISTING, packagedServices, type Resource, THRESHOLDS } from '../support/template/packages.ts'
 
 const RUNBOOK = read('docs/runbook.md')
 
-const [prod, existing] = await Promise.all([packagedService('prod'), packagedService('existing')])
+const [prod, existing] = await packagedServices('prod', 'existing')
 
 describe('alarms', () => {
   const withProperties = (isWanted: (properties: Resource['Properties']) => boolean) =>

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { packagedService } from '../support/template/packages.ts'
+import { packagedServices } from '../support/template/packages.ts'
 
 /** W3005: dependencies that the framework states although a reference implies them. */
 const IGNORED = 'W3005'
@@ -11,7 +11,7 @@ if (!isInstalled) console.warn('cfn-lint is not installed, so test/template/cfn-
 describe.runIf(isInstalled)('cfn-lint', () => {
   // `existing` has all that `prod` has beside `dev`: its keys and topics.
   it('finds nothing in the templates', async () => {
-    const services = await Promise.all((['dev', 'existing'] as const).map(packagedService))
+    const services = await packagedServices('dev', 'existing')
     const templates = services.map(({ templateFile }) => templateFile)
     const lint = promisify(execFile)('cfn-lint', ['--ignore-checks', IGNORED, '--', ...templates])
     expect(await lint.catch((error) => error)).toMatchObject({ stdout: '', stderr: '' })

@@ -3,7 +3,7 @@ import { accessesOfStack } from '../support/template/cloudformation-accesses.ts'
 import { nameOf, physicalNamePrefix } from '../support/template/cloudformation-names.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { isAllowed, unusedRights } from '../support/template/iam-policies.ts'
-import { packagedService, type Resource, VARIANTS, type Variant } from '../support/template/packages.ts'
+import { packagedServices, type Resource, VARIANTS, type Variant } from '../support/template/packages.ts'
 import { ACCOUNT, statementsOfPolicies } from '../support/template/policy-files.ts'
 
 const DEPLOYER = statementsOfPolicies(['deployer', 'deployer-2'])
@@ -14,7 +14,7 @@ const PLACE = { stackName: 'container-file-promotion-prod', account: ACCOUNT, re
 const ROLE = `arn:aws:iam::${ACCOUNT}:role/container-file-promotion-prod-PromoteContainerFileRole-x`
 
 /** Each variant's resources, as a stage of any name would have them, with the boundary on every role. */
-const services = await Promise.all((Object.keys(VARIANTS) as Variant[]).map(packagedService))
+const services = await packagedServices(...(Object.keys(VARIANTS) as Variant[]))
 const variants = services.map(({ resources }) => resources)
 
 function resourcesOf(stage: string): Record<string, Resource>[] {

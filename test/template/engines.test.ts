@@ -1,9 +1,9 @@
-import { globSync, readFileSync } from 'node:fs'
+import { globSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { join } from 'node:path'
 import { build } from 'esbuild'
 import semver from 'semver'
 import { describe, expect, it } from 'vitest'
+import { ROOT, read } from '../pages/pages.ts'
 
 interface LockedPackage {
   engines?: { node?: string } | string[]
@@ -11,20 +11,18 @@ interface LockedPackage {
   optional?: boolean
 }
 
-const ROOT = join(import.meta.dirname, '../..')
-const text = (file: string) => readFileSync(join(ROOT, file), 'utf8')
-const read = (file: string) => JSON.parse(text(file))
-const promised: string = read('package.json').engines.node
+const { dependencies, engines } = JSON.parse(read('package.json'))
+const promised: string = engines.node
 
 describe('the promised versions of Node.js', () => {
   it.each(['README.md', 'CONTRIBUTING.md', 'docs/deploy.md', '.ci/run'])('are named by %s', (page) => {
-    const named = text(page).match(/Node\.js \d[\d.]*[^,;:\n]*?24\b/g)
+    const named = read(page).match(/Node\.js \d[\d.]*[^,;:\n]*?24\b/g)
     expect(named).toEqual(['Node.js 22 (22.13 or newer) or 24'])
   })
 
   it('are fine with every package, so that npm ci warns of none', () => {
     const locks = ['package-lock.json', 'test/package-lock.json']
-    const packages = locks.flatMap((lock) => Object.entries<LockedPackage>(read(lock).packages))
+    const packages = locks.flatMap((lock) => Object.entries<LockedPackage>(JSON.parse(read(lock)).packages))
     const unfit = packages.flatMap(([path, { engines, optional }]) => {
       const asked = Array.isArray(engines) ? undefined : engines?.node
       return asked === undefined || optional || semver.subset(promised, asked) ? [] : [`${path}: ${asked}`]
@@ -50,7 +48,6 @@ describe('the packages that npm ci --omit=dev installs', () => {
     })
     const imports = Object.values(metafile.inputs).flatMap((input) => input.imports)
     const names = imports.flatMap(({ path, external }) => (external && /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]) || [])
-    const { dependencies } = read('package.json')
     const known = new Set([...Object.keys(dependencies), ...builtinModules])
     expect(names.filter((name) => !known.has(name) && !name.startsWith('node:'))).toEqual([])
     expect(names).toContain('commander')

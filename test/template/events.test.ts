@@ -8,14 +8,14 @@ import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { readStatements } from '../support/template/iam-template.ts'
-import { packagedService } from '../support/template/packages.ts'
+import { packagedServices } from '../support/template/packages.ts'
 
 type Item = Record<string, Record<string, unknown>>
 interface StreamRecord {
   dynamodb: { NewImage?: Item | undefined; OldImage?: Item | undefined }
 }
 
-const [withBus, byDefault] = [await packagedService('existing'), await packagedService('prod')]
+const [withBus, byDefault] = await packagedServices('existing', 'prod')
 const pipes = withBus.propertiesOf('AWS::Pipes::Pipe')
 const { signal } = new AbortController()
 

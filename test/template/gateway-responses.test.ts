@@ -3,15 +3,20 @@ import { createGatewayAnswers } from '../../infra/local/gateway/gateway-answers.
 import { REASONS } from '../../lib/errors.ts'
 import { expectDocumented } from '../support/api/openapi.ts'
 import { headersOf, operationsOf, pathOf } from '../support/template/packaged-gateway.ts'
-import { type Packaged, packagedService } from '../support/template/packages.ts'
+import { type Packaged, packagedServices } from '../support/template/packages.ts'
 
-const [dev, withPages] = await Promise.all([packagedService('dev'), packagedService('existing')])
+const [dev, withPages] = await packagedServices('dev', 'existing')
 
 describe('a method that a path does not have', () => {
-  it('is answered by the gateway with 404, Allow and a reason of its own, on every path that has operations', () => {
-    const paths = new Set(operationsOf(dev).map(({ Properties }) => Properties.ResourceId.Ref))
+  it.each([
+    ['', dev],
+    [', also with preflights', withPages],
+  ])('is answered by the gateway with 404, Allow and a reason, on every path that has operations%s', (_, service) => {
+    const paths = new Set(operationsOf(service).map(({ Properties }) => Properties.ResourceId.Ref))
     for (const path of paths) {
-      const methods = dev.propertiesOf('AWS::ApiGateway::Method').filter(({ ResourceId }) => ResourceId.Ref === path)
+      const methods = service
+        .propertiesOf('AWS::ApiGateway::Method')
+        .filter(({ ResourceId }) => ResourceId.Ref === path)
       const allowed = methods.map(({ HttpMethod }) => HttpMethod).filter((method) => method !== 'ANY')
       const other = methods.find(({ HttpMethod }) => HttpMethod === 'ANY')
       expect(other?.Integration).toMatchObject({ Type: 'MOCK', PassthroughBehavior: 'NEVER' })

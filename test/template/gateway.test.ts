@@ -2,13 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { OPENAPI } from '../support/api/openapi.ts'
 import { textOf } from '../support/template/intrinsics.ts'
 import { operationsOf, pathOf } from '../support/template/packaged-gateway.ts'
-import { EXISTING, type Packaged, packagedService, THRESHOLDS } from '../support/template/packages.ts'
+import { EXISTING, type Packaged, packagedServices, THRESHOLDS } from '../support/template/packages.ts'
 
-const [dev, prod, existing] = await Promise.all([
-  packagedService('dev'),
-  packagedService('prod'),
-  packagedService('existing'),
-])
+const [dev, prod, existing] = await packagedServices('dev', 'prod', 'existing')
 
 describe('the API', () => {
   it('has a regional REST API without an authorizer of its own', () => {

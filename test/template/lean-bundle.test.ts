@@ -1,15 +1,12 @@
 import { globSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { filesOf, requireBudgets } from '../../infra/bundle/budget.ts'
 import { PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
-
-const ROOT = join(import.meta.dirname, '../..')
+import { ROOT, read } from '../pages/pages.ts'
 
 /** As every suite runs it, and as it is deployed. */
-const { metafile }: { metafile: Metafile } = JSON.parse(await readFile(join(ROOT, 'dist/built.json'), 'utf8'))
+const { metafile }: { metafile: Metafile } = JSON.parse(read('dist/built.json'))
 /** A cold start reads these. */
 const outputs = filesOf({ root: ROOT, entryPoint: PROMOTE_ENTRY, metafile }, 'static')
 
@@ -29,8 +26,8 @@ describe('a cold start reads', () => {
     expect(inputs).not.toMatch(/shared-ini-file-loader\/(parseIni|getConfigData|readFile)/)
   })
 
-  it("Node's own modules without importing them", async () => {
-    const code = (await Promise.all(outputs.map((file) => readFile(join(ROOT, file), 'utf8')))).join('\n')
+  it("Node's own modules without importing them", () => {
+    const code = outputs.map(read).join('\n')
     // Not the bundle itself, which would fill the report.
     const isIn = (text: string) => code.includes(text)
     const required = ['https', 'crypto', 'zlib'].map((name) => `process.getBuiltinModule("node:${name}")`)

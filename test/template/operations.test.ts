@@ -7,23 +7,18 @@ import * as dynamodb from '@aws-sdk/client-dynamodb'
 import * as lambda from '@aws-sdk/client-lambda'
 import * as s3 from '@aws-sdk/client-s3'
 import * as sns from '@aws-sdk/client-sns'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { ROOT, runAdmin } from '../support/machine/admin.ts'
+import { describe, expect, it } from 'vitest'
+import { read } from '../pages/pages.ts'
+import { runAdmin } from '../support/machine/admin.ts'
 import { standIn } from '../support/machine/program.ts'
 import { API_FUNCTIONS } from '../support/template/packages.ts'
 import { useDirectory } from '../support/use-directory.ts'
 
 const RUN = ['deploy', 'runbook', 'restore', 'tenants-and-regions'].map((name) => `docs/${name}.md`)
-const DOCS = ['README.md', 'docs/administration.md', ...RUN]
 
-let operations: string
-let pages: string
 const directory = useDirectory('operations')
-beforeAll(async () => {
-  const texts = await Promise.all(DOCS.map((name) => readFile(join(ROOT, name), 'utf8')))
-  operations = texts.slice(-RUN.length).join('\n')
-  pages = texts.join('\n')
-})
+const operations = RUN.map(read).join('\n')
+const pages = ['README.md', 'docs/administration.md'].map(read).join('\n') + operations
 
 /** The commands of all blocks, with continued lines joined, and those in running text. */
 function commands(text: string): string[] {

@@ -5,24 +5,15 @@ import { unzipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { API_FUNCTIONS, FUNCTIONS, keyOf, logicalIdOf } from '../../infra/deploy/functions.ts'
 import { DUE_SHARDS } from '../../lib/aws/dynamodb/document-codec.ts'
-import { readConfig } from '../../lib/config.ts'
+import { ROOT } from '../pages/pages.ts'
 import { textOf } from '../support/template/intrinsics.ts'
-import { EXISTING, packagedService } from '../support/template/packages.ts'
+import { EXISTING, packagedServices } from '../support/template/packages.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const NAMES = FUNCTIONS.map(({ name }) => name)
 
-const [dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
+const [dev, existing] = await packagedServices('dev', 'existing')
 
 const lambda = (name: string, service = dev) => service.resource(`${logicalIdOf(name)}LambdaFunction`).Properties
-/** The function's environment, its references replaced by names. */
-const environmentOf = (functionName: string): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(lambda(functionName).Environment.Variables).map(([name, value]) => [
-      name,
-      textOf(value, { SandboxBucket: 'sandbox-bucket', DocumentsBucket: 'documents-bucket' }),
-    ]),
-  )
 const unzip = async (name: string) => {
   const files = Object.entries(unzipSync(await dev.artifact(keyOf(name))))
   return files.filter(([file]) => !file.endsWith('/'))
@@ -45,19 +36,6 @@ describe('the functions', () => {
     expect(NAMES.toSorted(), 'infra/resources/functions has a file for each').toEqual(expected.toSorted())
     expect(dev.idsOfType('AWS::Lambda::Function')).toEqual(NAMES.map((name) => `${logicalIdOf(name)}LambdaFunction`))
     for (const name of NAMES) expect(lambda(name)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
-  })
-
-  it.each(NAMES)('%s has a usable configuration, and a name by function and stage', (name) => {
-    const environment = environmentOf(name)
-    expect(readConfig(environment)).toMatchObject({
-      keysTable: 'container-file-promotion-dev-keys',
-      sandboxBucket: 'sandbox-bucket',
-      maxFileBytes: 5 * 1024 ** 3,
-      defaultQuotaBytes: 10 * 1024 ** 3,
-      multipartThresholdBytes: 64 * 1024 ** 2,
-    })
-    expect(environment.SERVICE_NAME).toBe('container-file-promotion-dev')
-    expect(lambda(name).FunctionName).toBe(`container-file-promotion-dev-${name}`)
   })
 
   it('behind the gateway give up before it does, the promotion at a concurrency that may be reserved', () => {

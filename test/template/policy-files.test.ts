@@ -4,20 +4,20 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { ROOT, read } from '../pages/pages.ts'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
 import { standIn } from '../support/machine/program.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { emptyConditions, isAllowed, type Statement } from '../support/template/iam-policies.ts'
 import { arnOf, readStatements, templateStatements } from '../support/template/iam-template.ts'
-import { type Packaged, packagedService } from '../support/template/packages.ts'
+import { type Packaged, packagedServices } from '../support/template/packages.ts'
 import { ACCOUNT, PLACEHOLDERS, statementsOfPolicies, textOfPolicy } from '../support/template/policy-files.ts'
 import { useDirectory } from '../support/use-directory.ts'
 
 /** IAM user guide, "IAM and AWS STS quotas": characters of a managed policy, but for white space. */
 const MAX_CHARACTERS = 6144
 const MANAGED = ['boundary', 'deployer', 'deployer-2', 'smoke', 'doctor', 'restore', 'erase']
-const ROOT = join(import.meta.dirname, '../..')
-const variants = await Promise.all((['dev', 'prod'] as const).map(packagedService))
+const variants = await packagedServices('dev', 'prod')
 
 describe('docs/policies', () => {
   it.each(MANAGED)('%s.json fits into a managed policy, in any partition', (name) => {
@@ -40,8 +40,7 @@ describe('docs/policies', () => {
   const directory = useDirectory('policies')
 
   it('are made as docs/deploy.md says', async () => {
-    const page = await readFile(join(ROOT, 'docs/deploy.md'), 'utf8')
-    const block = fencedBlocks(page).find(({ text }) => text.includes('aws iam create-policy'))
+    const block = fencedBlocks(read('docs/deploy.md')).find(({ text }) => text.includes('aws iam create-policy'))
     // Stands for the AWS CLI: keeps each document under the policy's name.
     const expected = '[ "$1 $2 $3 $5" = "iam create-policy --policy-name --policy-document" ] || exit 1'
     const aws = `${expected}\ncp "$(echo "$6" | cut -c8-)" '${directory()}'/"$4"`

@@ -1,13 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { expectDocumentedNames } from '../pages/pages.ts'
+import { expectDocumentedNames, ROOT, read } from '../pages/pages.ts'
 import { textOf } from '../support/template/intrinsics.ts'
 import { packagedService } from '../support/template/packages.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const PAGE = 'docs/runbook.md'
-const RUNBOOK = readFileSync(join(ROOT, PAGE), 'utf8')
 /** Every line has these members, so any query may use them. */
 const OF_EVERY_LINE = ['level', 'message', 'error', 'name', 'cause']
 const KEYWORDS =
@@ -22,11 +19,7 @@ const queries: { name: string; text: string; groups: string[] }[] = prod
     groups: LogGroupNames.map(({ Ref }: { Ref: string }) => Ref),
   }))
 
-const source = ['lib', 'functions']
-  .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
-  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-  .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
-  .join('\n')
+const source = globSync('{lib,functions}/**/*.ts', { cwd: ROOT }).map(read).join('\n')
 
 /** Names of fields, without texts, patterns and what the query itself names. */
 const fieldsOf = (text: string) =>
@@ -34,7 +27,7 @@ const fieldsOf = (text: string) =>
 
 describe('saved queries', () => {
   it('are those that the runbook names', () => {
-    const documented = [...RUNBOOK.matchAll(/(?:query|queries)((?:,?\s(?:and\s)?`[a-z-]+`)+)/g)].flatMap(
+    const documented = [...read(PAGE).matchAll(/(?:query|queries)((?:,?\s(?:and\s)?`[a-z-]+`)+)/g)].flatMap(
       ([, names = '']) => [...names.matchAll(/`([a-z-]+)`/g)].map(([, name = '']) => name),
     )
     const prefix = 'container-file-promotion-prod/'

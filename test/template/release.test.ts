@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FUNCTIONS, keyOf } from '../../infra/deploy/functions.ts'
+import { ROOT } from '../pages/pages.ts'
 import { packagedService } from '../support/template/packages.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const COMMITTED_AT = '2026-02-03T04:05:06.000Z'
 const GIT = ['-c', 'user.name=Somebody', '-c', 'user.email=somebody@example.com', '-c', 'commit.gpgSign=false']
 

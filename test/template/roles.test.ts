@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { templateStatements } from '../support/template/iam-template.ts'
 import { textOf } from '../support/template/intrinsics.ts'
-import { EXISTING, type Packaged, packagedService } from '../support/template/packages.ts'
+import { EXISTING, type Packaged, packagedServices } from '../support/template/packages.ts'
 
-const [dev, existing] = await Promise.all([packagedService('dev'), packagedService('existing')])
+const [dev, existing] = await packagedServices('dev', 'existing')
 
 /** Step Functions needs these to write to a log group: Step Functions developer guide, "Logging". */
 const LOG_DELIVERY =

@@ -10,15 +10,11 @@ import { standIn } from '../support/machine/program.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { isAllowed } from '../support/template/iam-policies.ts'
 import { arnOf, readStatements } from '../support/template/iam-template.ts'
-import { EXISTING, packagedService, WRITERS } from '../support/template/packages.ts'
+import { EXISTING, packagedServices, WRITERS } from '../support/template/packages.ts'
 import { statementsOfPolicies, textOfPolicy } from '../support/template/policy-files.ts'
 import { useDirectory } from '../support/use-directory.ts'
 
-const [dev, prod, existing] = await Promise.all([
-  packagedService('dev'),
-  packagedService('prod'),
-  packagedService('existing'),
-])
+const [dev, prod, existing] = await packagedServices('dev', 'prod', 'existing')
 
 const ROLE = readStatements(prod, 'SandboxWriterRole')
 const [BUCKET = '', DOCUMENTS = ''] = ['SandboxBucket', 'DocumentsBucket'].map((Ref) => arnOf({ Ref }, prod, {}))

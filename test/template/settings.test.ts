@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type Deployment, problemsInDeployment } from '../../infra/deploy/problems-in-deployment.ts'
 import { defaultParameters } from '../../infra/deploy/variables.ts'
+import { read } from '../pages/pages.ts'
 import {
   CREATED_SANDBOXES,
   copyProject,
@@ -14,8 +13,6 @@ import {
 } from '../support/template/packages.ts'
 import { useDirectory } from '../support/use-directory.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
-const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 const { provider, ...rest } = parse(read('serverless.yml'))
 const { default: defaults = {}, prod = {} } = defaultParameters()
 
@@ -38,7 +35,7 @@ const GLOBAL_ACL = 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0'
 
 /** A deployment with these parameters, as the framework hands them to the plugin. */
 const deployment = (
-  changes: Record<string, string> = {},
+  changes: Deployment['settings'],
   options: Partial<Omit<Deployment, 'settings'>> = {},
 ): Deployment => ({
   ...{ stage: 'prod', region: 'us-east-1', given: [] },
@@ -63,6 +60,7 @@ describe('the parameters', () => {
     ['of existing resources', { ...prod, ...EXISTING }],
     ['of alarms', { ...prod, ...THRESHOLDS }],
     ['of sandboxes', { ...CREATED_SANDBOXES, sandboxWriters: WRITERS }],
+    ['as booleans and numbers', { alarmEmail: 'ops@example.com', deletionProtection: true, throttleRatePerSecond: 5 }],
   ])('%s can be deployed', (_, changes) => {
     expect(problemsInDeployment(deployment(changes))).toEqual([])
   })
@@ -85,8 +83,6 @@ describe('the parameters', () => {
     ['sandboxKmsKeyArn is "alias/mine", allowed: KMS key ARN', { sandboxKmsKeyArn: 'alias/mine' }],
     ['formerKmsKeyArns is "arn:', { formerKmsKeyArns: `${EXISTING.sandboxKmsKeyArn},` }],
     ['rateLimitPerMinute must be an integer from 1 to 60000, not "0"', { rateLimitPerMinute: '0' }],
-    ['maxFileBytes must be an integer from 0 to', { maxFileBytes: '5 GiB' }],
-    ['defaultQuotaBytes "" is empty', { defaultQuotaBytes: '' }],
     ['deletedDocumentDays is "0", allowed: 1 to 3650', { deletedDocumentDays: '0' }],
     ['throttleRatePerSecond is "", allowed: 1 to', { throttleRatePerSecond: '' }],
     [
@@ -125,16 +121,6 @@ describe('the parameters', () => {
     ['alarmServerErrorPercent is "101", allowed: 1 to 100', { alarmServerErrorPercent: '101' }],
   ])('are refused: %s', (fault, changes, options) => {
     expect(problemsInDeployment(deployment(changes, options)).join('\n')).toContain(fault)
-  })
-
-  it('are taken as booleans and numbers, too', () => {
-    const { settings, ...others } = deployment({ alarmEmail: 'ops@example.com' })
-    expect(
-      problemsInDeployment({
-        ...others,
-        settings: { ...settings, deletionProtection: true, throttleRatePerSecond: 5 },
-      }),
-    ).toEqual([])
   })
 })
 

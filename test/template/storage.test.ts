@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { templateStatements } from '../support/template/iam-template.ts'
 import { textOf } from '../support/template/intrinsics.ts'
-import { EXISTING, type Packaged, packagedService } from '../support/template/packages.ts'
+import { EXISTING, type Packaged, packagedServices } from '../support/template/packages.ts'
 
-const [dev, prod, existing] = await Promise.all([
-  packagedService('dev'),
-  packagedService('prod'),
-  packagedService('existing'),
-])
+const [dev, prod, existing] = await packagedServices('dev', 'prod', 'existing')
 
 describe('buckets', () => {
   it.each(['SandboxBucket', 'DocumentsBucket', 'ServerlessDeploymentBucket'])(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../support/template/intrinsics.ts'
-import { API_FUNCTIONS, packagedService } from '../support/template/packages.ts'
+import { API_FUNCTIONS, packagedServices } from '../support/template/packages.ts'
 
-const [dev, prod] = await Promise.all([packagedService('dev'), packagedService('prod')])
+const [dev, prod] = await packagedServices('dev', 'prod')
 
 describe('a deployment', () => {
   it.each(API_FUNCTIONS)(

@@ -89,6 +89,9 @@ export interface Packaged {
 /** Functions with a route, by their logical ids. */
 export const API_FUNCTIONS = ENTRIES.map(({ name }) => logicalIdOf(name))
 
+export const packagedServices = <Names extends Variant[]>(...names: Names) =>
+  Promise.all(names.map(packagedService)) as Promise<{ [Name in keyof Names]: Packaged }>
+
 /** serverless package with the bundle that is in dist/, done once for all test files of a run. */
 export async function packagedService(variant: Variant): Promise<Packaged> {
   const directory = await oncePerRun(`package-${variant}`, async (directory) => {
