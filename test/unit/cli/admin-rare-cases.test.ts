@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { getDocument } from '../../../infra/cli/commands/get-document.ts'
 import { rotateKey } from '../../../infra/cli/commands/new-key.ts'
 import { useLocalService } from '../../../infra/cli/connect.ts'
@@ -11,11 +10,13 @@ import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { newAttempt, newDocument } from '../../support/stores/ledger-values.ts'
+import { useDirectory } from '../../support/use-directory.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 skipWaits()
 const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
+const directory = useDirectory('half')
 
 it('keys rotate shows no token when the key was rotated or deleted meanwhile', async () => {
   const grant = { workspaceId, kind: 'management', permissions: [], userId: undefined } as const
@@ -28,10 +29,8 @@ it('keys rotate shows no token when the key was rotated or deleted meanwhile', a
 })
 
 it.each(['', '{"environment": {'])('a local service whose file is half written does not run: %j', async (half) => {
-  const directory = await mkdtemp(join(tmpdir(), 'promotion-half-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  await writeFile(join(directory, 'demo.json'), half)
-  await expect(useLocalService(directory)).rejects.toMatchObject({ reason: 'not_running', exitCode: 2 })
+  await writeFile(join(directory(), 'demo.json'), half)
+  await expect(useLocalService(directory())).rejects.toMatchObject({ reason: 'not_running', exitCode: 2 })
 })
 
 /** A pipe whose reader has closed it. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFile, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { appendFile, readdir, rename, stat } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import {
@@ -23,16 +22,17 @@ import {
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startS3 } from '../../../infra/local/stores/s3.ts'
 import { joinChunks } from '../../../infra/local/stores/s3-bodies.ts'
+import { useDirectory } from '../../support/use-directory.ts'
 
 const Bucket = 'bucket'
 const MIB = Buffer.alloc(1024 * 1024, 'm')
 const CREDENTIALS = { accessKeyId: 'x', secretAccessKey: 'x' }
-let directory: string
+const directory = useDirectory('s3')
 let server: Awaited<ReturnType<typeof startS3>>
 let s3: S3Client
 
 async function start(): Promise<void> {
-  server = await startS3({ directory })
+  server = await startS3({ directory: directory() })
   s3 = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', credentials: CREDENTIALS, forcePathStyle: true })
 }
 async function stop(): Promise<void> {
@@ -41,14 +41,10 @@ async function stop(): Promise<void> {
 }
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-s3-'))
   await start()
   await s3.send(new CreateBucketCommand({ Bucket }))
 })
-afterAll(async () => {
-  await stop()
-  await rm(directory, { recursive: true, force: true })
-})
+afterAll(() => stop())
 
 const put = (Key: string, Body: string) => s3.send(new PutObjectCommand({ Bucket, Key, Body, ContentType: 'text/x' }))
 const get = async (Key: string) => {
@@ -66,7 +62,7 @@ it('the embedded S3 keeps its objects when it starts again; of what was replaced
   const copy = { Bucket, CopySource: `${Bucket}/replaced` }
   await s3.send(new CopyObjectCommand({ ...copy, Key: 'copy' }))
   await s3.send(new CopyObjectCommand({ ...copy, Key: 'hashed', ChecksumAlgorithm: 'SHA256' }))
-  await appendFile(join(directory, 'journal'), `\n["${Bucket}","half","{"pie`)
+  await appendFile(join(directory(), 'journal'), `\n["${Bucket}","half","{"pie`)
   await stop()
   await start()
   await put('new', 'x')
@@ -82,7 +78,7 @@ it('the embedded S3 keeps its objects when it starts again; of what was replaced
   const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }))
   expect(Contents.map(({ Key }) => Key)).toEqual([odd, 'copy', 'hashed', 'new', 'replaced'])
   // A copy has the bytes of what it was made of.
-  expect(await readdir(join(directory, 'bytes'))).toHaveLength(3)
+  expect(await readdir(join(directory(), 'bytes'))).toHaveLength(3)
 })
 
 it.each([
@@ -130,20 +126,20 @@ it('the embedded S3 keeps each version of a versioned bucket, shows the current 
 
 it('the embedded S3 frees the bytes of an upload that is aborted, but not what a part of it was copied from', async () => {
   await put('source', 'content')
-  const before = await readdir(join(directory, 'bytes'))
+  const before = await readdir(join(directory(), 'bytes'))
   const object = { Bucket, Key: 'never' }
   const upload = { ...object, UploadId: (await s3.send(new CreateMultipartUploadCommand(object))).UploadId }
   await s3.send(new UploadPartCommand({ ...upload, PartNumber: 1, Body: 'part' }))
   await s3.send(new UploadPartCopyCommand({ ...upload, PartNumber: 2, CopySource: `${Bucket}/source` }))
-  expect(await readdir(join(directory, 'bytes'))).toHaveLength(before.length + 1)
+  expect(await readdir(join(directory(), 'bytes'))).toHaveLength(before.length + 1)
   await s3.send(new AbortMultipartUploadCommand(upload))
-  expect(await readdir(join(directory, 'bytes'))).toEqual(before)
+  expect(await readdir(join(directory(), 'bytes'))).toEqual(before)
   expect(await get('source')).toEqual(['content', 'text/x'])
 })
 
 describe('bytes that arrive slowly', () => {
   const SIGNED = { authorization: 'x' }
-  const files = () => readdir(join(directory, 'bytes'))
+  const files = () => readdir(join(directory(), 'bytes'))
   const keys = async () => (await s3.send(new ListObjectsV2Command({ Bucket }))).Contents?.map(({ Key }) => Key)
   /** A PUT of two MiB, of which the second is not sent yet. */
   const begin = async (target: string, headers: Record<string, string | number> = {}) => {
@@ -156,7 +152,7 @@ describe('bytes that arrive slowly', () => {
     put.write(MIB)
     const arrived = async () => {
       const [file] = (await files()).filter((each) => !before.includes(each))
-      return file === undefined ? 0 : (await stat(join(directory, 'bytes', file))).size
+      return file === undefined ? 0 : (await stat(join(directory(), 'bytes', file))).size
     }
     return { put, arrived }
   }
@@ -199,7 +195,7 @@ describe('bytes that arrive slowly', () => {
   })
 
   it('are refused in words when the disk fails, and the next ones taken when it does not', async () => {
-    const [folder, away] = [join(directory, 'bytes'), join(directory, 'away')]
+    const [folder, away] = [join(directory(), 'bytes'), join(directory(), 'away')]
     await rename(folder, away)
     const failed = await fetch(`${server.endpoint}/${Bucket}/x`, { method: 'PUT', headers: SIGNED, body: MIB })
     expect([failed.status, await failed.text()]).toEqual([500, expect.stringContaining('ENOENT on the machine')])
@@ -241,13 +237,13 @@ describe('a presigned POST', () => {
     ['a broken policy', { policy: 'e30=' }, [], denied('Policy expired.')],
     ['no signature', { 'X-Amz-Signature': '' }, [], refused(403, 'AccessDenied')],
   ])('with %s', async (_, fields, conditions, refusal) => {
-    const before = await readdir(join(directory, 'bytes'))
+    const before = await readdir(join(directory(), 'bytes'))
     const answer = await post({ ...(await presigned(conditions, fields)), file: Buffer.from('a,b\r\n') })
     const body = await answer.text()
     if (refusal) {
       expect([answer.status, body], body).toEqual([refusal.status, expect.stringContaining(`<Code>${refusal.code}<`)])
       expect(unescaped(body)).toContain(refusal.said)
-      expect(await readdir(join(directory, 'bytes'))).toEqual(before)
+      expect(await readdir(join(directory(), 'bytes'))).toEqual(before)
     } else {
       expect([answer.status, body]).toEqual([204, ''])
       expect(await get('in/a b.csv')).toEqual(['a,b\r\n', fields['Content-Type'] ?? undefined])

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type FunctionHost, startFunctionHost } from '../../../infra/local/gateway/function-host.ts'
+import { useDirectory } from '../../support/use-directory.ts'
 
 /** It reads its environment as the functions do: while it is loaded. */
 const SOURCE = `
@@ -14,13 +14,12 @@ export async function handler(event, context) {
   return { NAME, event, leftMs: context.getRemainingTimeInMillis(), functionName: context.functionName }
 }`
 
-let root: string
+const root = useDirectory('host')
 let host: FunctionHost
 let printed = ''
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'promotion-host-'))
-  await mkdir(join(root, 'dist'))
-  for (const name of ['one', 'two']) await writeFile(join(root, `dist/${name}.mjs`), SOURCE)
+  await mkdir(join(root(), 'dist'))
+  for (const name of ['one', 'two']) await writeFile(join(root(), `dist/${name}.mjs`), SOURCE)
   const functions = ['one', 'two'].map((name) => ({
     name: `deployed-${name}`,
     handler: `dist/${name}.handler`,
@@ -31,12 +30,9 @@ beforeAll(async () => {
   const log = (text: string) => {
     printed += text
   }
-  host = await startFunctionHost({ root, functions, environment: { NAME: 'any' }, log })
+  host = await startFunctionHost({ root: root(), functions, environment: { NAME: 'any' }, log })
 })
-afterAll(async () => {
-  await host.stop()
-  await rm(root, { recursive: true, force: true })
-})
+afterAll(() => host.stop())
 
 describe('the host of the functions', () => {
   it('invokes each with its own environment, its name and its time', async () => {

@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Route, readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { type ServedRequest, startGateway } from '../../../infra/local/gateway/gateway.ts'
 import { matchRoute } from '../../../infra/local/gateway/routes.ts'
@@ -12,15 +11,12 @@ import { parseHost, parsePort, readStartOptions } from '../../../infra/local/sta
 import { emptyDirectory, lockDirectory } from '../../../infra/local/stores/directory-lock.ts'
 import { expectDocumented } from '../../support/api/openapi.ts'
 import { request } from '../../support/machine/requests.ts'
+import { useDirectory } from '../../support/use-directory.ts'
 
-let directory: string
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'promotion-local-'))
-})
-afterAll(() => rm(directory, { recursive: true, force: true }))
+const directory = useDirectory('local')
 
 it('the lock of a data directory is held by one at a time; the others are told where', async () => {
-  const place = join(directory, 'with space')
+  const place = join(directory(), 'with space')
   await mkdir(place, { mode: 0o755 })
   const lock = await lockDirectory(place)
   expect((await stat(place)).mode & 0o777, 'it holds keys and files').toBe(0o700)
@@ -119,7 +115,7 @@ describe('the gateway', () => {
 
 it('the log of the service shows requests, and keeps the rest in the file', async () => {
   const printed: string[] = []
-  const log = createServiceLog({ directory, isVerbose: false, print: (line) => printed.push(line) })
+  const log = createServiceLog({ directory: directory(), isVerbose: false, print: (line) => printed.push(line) })
   log.fromFunctions('{"message":"due work looked through"}\n')
   log.request({ method: 'POST', path: '/v1/\u001b[2J\u202ex', status: 200, durationMs: 12.3, reason: undefined })
   log.request({ method: 'POST', path: '/v1/x', status: 500, durationMs: 1, reason: 'internal_error' })

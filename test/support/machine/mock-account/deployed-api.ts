@@ -67,18 +67,10 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
 
 /** The routes, each with the logical id of its function as the name. */
 function routesOf(template: Template): Route[] {
-  const methods = ofType(template, 'AWS::ApiGateway::Method')
-  return methods.flatMap(
-    ([
-      ,
-      {
-        Properties: { HttpMethod, ResourceId, Integration },
-      },
-    ]) => {
-      const [, name] = /"(\w+?)(?:Alias|LambdaFunction)"/.exec(JSON.stringify(Integration.Uri ?? '')) ?? []
-      if (name === undefined) return []
-      const resource = pathOf(ResourceId.Ref, { resource: (id) => template.Resources[id] as Resource })
-      return [{ method: HttpMethod, resource, functionName: `${name}LambdaFunction` }]
-    },
-  )
+  return ofType(template, 'AWS::ApiGateway::Method').flatMap(([, { Properties }]) => {
+    const [, name] = /"(\w+?)(?:Alias|LambdaFunction)"/.exec(JSON.stringify(Properties.Integration.Uri ?? '')) ?? []
+    if (name === undefined) return []
+    const resource = pathOf(Properties.ResourceId.Ref, { resource: (id) => template.Resources[id] as Resource })
+    return [{ method: Properties.HttpMethod, resource, functionName: `${name}LambdaFunction` }]
+  })
 }
