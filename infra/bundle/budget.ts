@@ -4,8 +4,8 @@ import type { Metafile } from 'esbuild'
 import { zipSync } from 'fflate'
 
 /** Just above each zip's size, so that growth is noticed. The promotion's zip includes a library of file types. */
-const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = { 'functions/promote-container-file.ts': 169_000 }
-const ZIP_BUDGET_BYTES = 133_500
+const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = { 'functions/promote-container-file.ts': 158_500 }
+const ZIP_BUDGET_BYTES = 124_500
 
 export function zipBudgetBytes(entryPoint: string): number {
   return ZIP_BUDGETS_BYTES[entryPoint] ?? ZIP_BUDGET_BYTES

@@ -27,7 +27,8 @@ describe('a cold start reads', () => {
   })
 
   it("Node's own modules without importing them", () => {
-    const code = outputs.map(read).join('\n')
+    // A minifier may choose backticks.
+    const code = outputs.map(read).join('\n').replaceAll('`', '"')
     // Not the bundle itself, which would fill the report.
     const isIn = (text: string) => code.includes(text)
     const required = ['https', 'crypto', 'zlib'].map((name) => `process.getBuiltinModule("node:${name}")`)

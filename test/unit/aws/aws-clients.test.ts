@@ -41,6 +41,8 @@ it('in the bundle, they take new credentials from the environment when the forme
   await bundle(['lib/aws/clients.ts'], { root: join(import.meta.dirname, '../../..'), outDir: directory() })
   const { createS3Client: create } = await import(join(directory(), 'clients.mjs'))
   const { config } = create()
+  // As the SDK leaves it, it has accessors, and V8 copies it slowly.
+  expect(Object.getOwnPropertyDescriptor(config, 'credentials')).toHaveProperty('value')
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
   for (const accessKeyId of ['former', 'new']) {
     vi.stubEnv('AWS_ACCESS_KEY_ID', accessKeyId)
