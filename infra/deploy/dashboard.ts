@@ -50,7 +50,7 @@ const lambda = (metric: string, functionName: string, stat: Stat, label: string)
 const ofEachApiFunction = (metric: string, stat: Stat, toLabel: (name: string) => string) =>
   API_FUNCTIONS.map(({ name }) => lambda(metric, `\${self:service}-\${sls:stage}-${name}`, stat, toLabel(name)))
 const ofEachTable = (metric: string) =>
-  ['workspaces', 'documents', 'rate limits'].map((label): Line => {
+  ['keys', 'workspaces', 'documents', 'rate limits'].map((label): Line => {
     const variable = `${label.toUpperCase().replace(' ', '_')}_TABLE`
     return ['AWS/DynamoDB', metric, 'TableName', `\${self:provider.environment.${variable}}`, { stat: 'Sum', label }]
   })
