@@ -60,7 +60,8 @@ export async function auditDueItem(listed: StoredItem, audit: WorkspaceAudit): P
 function overdueMsOf(item: DocumentItem | Stray, nowMs: number): number | undefined {
   if (item.state === 'gone') return undefined
   const dueAtMs = item.state === 'ready' ? item.expiresAt?.getTime() : (item.dueAtMs ?? 0)
-  const patienceMs = item.state === 'ready' ? OVERDUE_EXPIRY_MS : OVERDUE_MS
+  const isExpiry = item.state === 'ready' || (item.state === 'deleting' && item.isExpired)
+  const patienceMs = isExpiry ? OVERDUE_EXPIRY_MS : OVERDUE_MS
   return dueAtMs !== undefined && dueAtMs <= nowMs - patienceMs ? nowMs - dueAtMs : undefined
 }
 

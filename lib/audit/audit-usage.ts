@@ -28,8 +28,8 @@ export interface UsageSum {
 }
 
 interface LedgerCut extends Counts, StorageUsage {
-  /** Missing: there was no ledger. */
-  version?: number
+  /** Which ledger, and its version. Missing: there was none. */
+  at?: { createdAtMs: number; version: number }
   takings: AttemptId[]
   releases: ReleaseId[]
 }
@@ -45,9 +45,9 @@ const plus = ({ usedBytes, documents }: Counts, { sizeBytes }: { sizeBytes: numb
 
 /** Begins to add up a workspace: {@link itemAdder} then takes each item once, and {@link auditSum} compares. */
 export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): UsageSum {
-  const { version, quotaBytes = 0, usedBytes = 0, documents = 0, takings = [], releases = [] } = ledger ?? {}
+  const { quotaBytes = 0, usedBytes = 0, documents = 0, takings = [], releases = [] } = ledger ?? {}
   const cut: LedgerCut = {
-    ...(version !== undefined && { version }),
+    ...(ledger && { at: { createdAtMs: ledger.createdAt.getTime(), version: ledger.version } }),
     quotaBytes,
     usedBytes,
     documents,
@@ -61,7 +61,7 @@ export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): 
 
 /** @returns adds an item to a sum with this cut; items come in the order of their keys */
 export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: StoredItem) => UsageSum {
-  const { version = Number.POSITIVE_INFINITY } = cut
+  const { version } = cut.at ?? { version: Number.POSITIVE_INFINITY }
   const [taken, underWay] = [new Set(cut.takings), new Set(cut.releases)]
   return (before, item) => {
     const { orphans } = before
@@ -93,18 +93,18 @@ export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: StoredItem) 
 /** Compares the sum of all items with what the ledger counted at the cut. @returns whether they could be added up */
 export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<boolean> {
   const { workspaceId, deps, signal } = audit
-  const { version, usedBytes, documents } = sum.cut
+  const { at, usedBytes, documents } = sum.cut
   if (sum.isUnreadable) return reportNotAddedUp('unreadable', audit)
-  const lastVersion = (await deps.ledger.read(workspaceId, signal))?.version
-  const isUnchanged = version === lastVersion
-  const isReplaced = version === undefined || lastVersion === undefined || lastVersion < sum.newestVersion
+  const last = await deps.ledger.read(workspaceId, signal)
+  // Versions begin at the clock's milliseconds: one that an item mentions tells of a ledger that came and went.
+  const isUnchanged = at?.version === last?.version && (at !== undefined || sum.newestVersion < sum.cutAtMs)
+  const isReplaced = at?.createdAtMs !== last?.createdAt.getTime() || (last?.version ?? 0) < sum.newestVersion
   if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_CUT_AGE_MS) return reportNotAddedUp('too_slow', audit)
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
   // If the ledger has not changed, nothing came after the cut: items that say otherwise predate its restore.
   const expected = isUnchanged ? sum.atEnd : sum.atCut
   if (usedBytes === expected.usedBytes && documents === expected.documents) return true
-  const at = version !== undefined && lastVersion !== undefined && { at: { version, lastVersion } }
-  const drift = { counted: { usedBytes, documents }, expected, ...at }
+  const drift = { counted: { usedBytes, documents }, expected, ...(at && { at }) }
   const facts = { usedBytes, expectedBytes: expected.usedBytes, documents, expectedDocuments: expected.documents }
   await reportFinding({ workspaceId, kind: 'drift', ...facts }, audit, () =>
     deps.workspaces.correct(workspaceId, drift, signal),

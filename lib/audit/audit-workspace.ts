@@ -20,7 +20,7 @@ export interface WorkspacePosition {
 }
 
 /** A position with another format is not continued: the workspace begins anew. */
-const FORMAT = 8
+const FORMAT = 9
 
 /**
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read
@@ -42,7 +42,7 @@ export async function* auditWorkspace(
     const isAddedUp = await auditSum(sum, audit)
     const findings = context.counters.findings - position.findingsBefore
     const { cut, cutAtMs: countedAtMs } = sum
-    if (cut.version !== undefined) context.options.onUsage?.({ ...cut, workspaceId, countedAtMs, findings, isAddedUp })
+    if (cut.at) context.options.onUsage?.({ ...cut, workspaceId, countedAtMs, findings, isAddedUp })
   } catch (error) {
     if (!(error instanceof UnreadableItemError)) throw error
     reportUnreadable(error, audit)

@@ -37,7 +37,12 @@ async function markAndHandOver(
   signal: AbortSignal,
 ): Promise<ReleaseId | undefined> {
   const { workspaceId, attemptId } = document
-  const marked = await mark(document, deps, signal)
+  const marked = await mark(document, deps, signal).catch(async (error) => {
+    // Without a ledger, it needs an audit; or others have ended this deletion, and then deleted the workspace.
+    const item = error instanceof ServiceError ? document : await deps.documents.find(document, signal)
+    if (item?.attemptId === attemptId && item.state === 'deleting') throw error
+  })
+  if (marked === undefined) return undefined
   const releasedBy = await deps.documents.handOver(document, marked, signal)
   if (releasedBy !== marked.releaseId)
     await deps.ledger.unmark({ workspaceId, attemptId, releaseId: marked.releaseId }, signal)

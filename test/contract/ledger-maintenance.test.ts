@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import type { WorkspaceLedger } from '../../lib/ledger/ports/ledger.ts'
 import type { TableShard } from '../../lib/ledger/ports/ledger-maintenance.ts'
 import { newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { useTableStores } from '../support/stores/table-stores.ts'
@@ -42,8 +43,8 @@ it.each(TABLES)('%s tells its workspaces in shares, disjoint and complete; each 
 })
 
 describe('correct', () => {
-  const correct = (expectedBytes: number, version?: number, { usedBytes = 100, last = version ?? 0 } = {}) => {
-    const at = version !== undefined && { at: { version, lastVersion: last } }
+  const correct = (expectedBytes: number, of?: Pick<WorkspaceLedger, 'createdAt' | 'version'>, usedBytes = 100) => {
+    const at = of && { at: { createdAtMs: of.createdAt.getTime(), version: of.version } }
     const drift = { counted: { usedBytes, documents: 1 }, expected: { usedBytes: expectedBytes, documents: 3 } }
     return on.ledger.correct(on.workspaceId, { ...drift, ...at }, signal)
   }
@@ -51,31 +52,31 @@ describe('correct', () => {
   it('changes the used bytes by the drift, once, and nothing else', async () => {
     await taken()
     const before = await ledgerNow()
-    for (let times = 0; times < 2; times++) expect(await correct(40, before.version)).toBe(true)
+    for (let times = 0; times < 2; times++) expect(await correct(40, before)).toBe(true)
     expect(await ledgerNow()).toEqual({ ...before, usedBytes: 40, documents: 3, version: before.version + 1 })
   })
 
   it('does so again for a drift that was seen after the last correction', async () => {
     await taken()
-    expect(await correct(40, (await ledgerNow()).version)).toBe(true)
-    const { version } = await ledgerNow()
+    expect(await correct(40, await ledgerNow())).toBe(true)
+    const corrected = await ledgerNow()
     await taken()
-    expect(await correct(35, version, { usedBytes: 40 })).toBe(true)
+    expect(await correct(35, corrected, 40)).toBe(true)
     expect((await usage())?.usedBytes).toBe(135)
   })
 
   it('leaves a ledger alone that was made since', async () => {
     await taken()
-    const { version } = await ledgerNow()
+    const { version, createdAt } = await ledgerNow()
     expect(await correct(700)).toBe(false)
-    expect(await correct(700, version + 1)).toBe(false)
-    expect(await correct(700, version - 700_000, { last: version - 600_001 })).toBe(false)
+    expect(await correct(700, { version: version + 1, createdAt })).toBe(false)
+    expect(await correct(700, { version: version - 1, createdAt: new Date(createdAt.getTime() - 1) })).toBe(false)
     expect((await usage())?.usedBytes).toBe(100)
-    expect(await correct(700, version - 700_000, { last: version - 600_000 })).toBe(true)
+    expect(await correct(700, { version: version - 1, createdAt })).toBe(true)
   })
 
   it('makes the ledger of a workspace that has lost it', async () => {
-    expect(await correct(700, 1)).toBe(false)
+    expect(await correct(700, { version: 1, createdAt: new Date(0) })).toBe(false)
     expect(await correct(700)).toBe(true)
     expect(await correct(700)).toBe(false)
     expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 700 })

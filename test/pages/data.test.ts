@@ -81,9 +81,9 @@ beforeAll(async () => {
   await api.ledger.take(one, signal, 0)
   await undo(one, clock.nowMs + LONGEST_COPY_MS, dependencies, signal)
 
-  const { version = 0 } = stored.ledgerOf(workspaceId) ?? {}
+  const { version = 0, createdAt = new Date() } = stored.ledgerOf(workspaceId) ?? {}
   const counts = { usedBytes: 1, documents: 1 }
-  const drift = { counted: counts, expected: counts, at: { version, lastVersion: version } }
+  const drift = { counted: counts, expected: counts, at: { createdAtMs: createdAt.getTime(), version } }
   await workspaces.correct(workspaceId, drift, signal)
 })
 

@@ -28,7 +28,7 @@ export async function deleteWorkspace(
   const items = await Array.fromAsync(stores.documents.list(workspaceId, signal))
   const documents = items.filter(isDocument)
   // A user who may not list versions is told so before anything is gone.
-  const stored = erase ? await sweepBuckets(false, workspaceId, stores, session) : undefined
+  const stored = erase ? await sweepBuckets(undefined, workspaceId, stores, session) : undefined
   const isEmpty = keys.length + documents.length === 0
   // A workspace that was erased before still has tombstones.
   const isKnown = !isEmpty || (stored !== undefined && items.length + stored.all > 0)
@@ -53,13 +53,14 @@ export async function deleteWorkspace(
     output.progress(`waiting ${stores.leaseMs / 1000} s for what earlier requests have sent`)
     await sleep(stores.leaseMs, undefined, { signal })
   }
+  const sweepUntil = new Date()
   const ids = documents.map(({ documentId }) => documentId)
   await deleteDocuments(session, workspaceId, ids)
   const left = await removeEmptied(workspaceId, stores, signal)
   // Somebody may have made another meanwhile; whoever makes one later finds no workspace.
   await stores.apiKeys.removeAll(workspaceId, signal)
   const deleted = { workspaceId, keys: keys.length, documents: documents.length }
-  if (erase) return eraseStored({ ...deleted, left }, stores, session)
+  if (erase) return eraseStored({ ...deleted, left, sweepUntil }, stores, session)
   output.done(`Workspace ${workspaceId} is deleted, with ${contents}.`, { ...deleted, outcome: 'deleted' })
 }
 

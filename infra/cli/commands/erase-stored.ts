@@ -22,8 +22,16 @@ import { counted, exactBytes, time } from '../terminal/output.ts'
 const AT_ONCE = { concurrency: 24 }
 const PATIENT = { ...CLOSING, requestTimeoutMs: 30_000 }
 
-/** Finds all that the buckets have of a workspace. @param deletes it, and reports on each bucket */
-export async function sweepBuckets(deletes: boolean, workspaceId: WorkspaceId, stores: Stores, session: Session) {
+/**
+ * Finds all that the buckets have of a workspace.
+ * @param until deletes what is older, and reports on each bucket; undefined: deletes nothing
+ */
+export async function sweepBuckets(
+  until: Date | undefined,
+  workspaceId: WorkspaceId,
+  stores: Stores,
+  session: Session,
+) {
   const { documentsBucket, sandboxBucket, keyTemplates } = stores.config
   const { output, signal } = session
   const sum = { all: 0, texts: [] as string[], refusals: [] as string[] }
@@ -38,22 +46,22 @@ export async function sweepBuckets(deletes: boolean, workspaceId: WorkspaceId, s
     // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
     for await (const { objectKey } of objects.listUploads(prefix, signal)) {
       if (!owns(objectKey)) continue
-      if (deletes) await objects.abortUploads(objectKey, signal)
+      if (until) await objects.abortUploads(objectKey, signal)
       found.unfinishedUploads++
     }
     const visit = async (version: ObjectVersion) => {
-      if (deletes && !(await remove(bucket, version))) return
+      if (until && !(await remove(bucket, version))) return
       found.versions++
       found.versionBytes += version.Size ?? 0
     }
     for await (const page of pagesOfVersions(bucket, prefix)) {
       const own = page.filter(({ Key = '' }) => owns(Key))
       await pMap(own, visit, AT_ONCE)
-      output.progress(`${found.versions} versions of objects ${deletes ? 'deleted' : 'found'} in ${bucket}`)
+      output.progress(`${found.versions} versions of objects ${until ? 'deleted' : 'found'} in ${bucket}`)
     }
     const { versions, versionBytes, unfinishedUploads } = found
     const text = `${counted(versions, 'version')} of objects (${exactBytes(versionBytes)}) and ${counted(unfinishedUploads, 'unfinished upload')} in ${bucket}`
-    if (deletes) output.done(`Erased ${text}.`, { workspaceId, bucket, ...found })
+    if (until) output.done(`Erased ${text}.`, { workspaceId, bucket, ...found })
     sum.all += versions + unfinishedUploads
     sum.texts.push(text)
   }
@@ -66,7 +74,8 @@ export async function sweepBuckets(deletes: boolean, workspaceId: WorkspaceId, s
       const options = { name: 'ListObjectVersions', signal, ...PATIENT }
       const page: ListObjectVersionsCommandOutput = await send(stores.s3, command, options)
       const decoded = (key = '') => (page.EncodingType === 'url' ? decodeKey(key) : key)
-      const all: ObjectVersion[] = [...(page.Versions ?? []), ...(page.DeleteMarkers ?? [])]
+      const isToGo = ({ LastModified }: ObjectVersion) => !until || !LastModified || LastModified < until
+      const all: ObjectVersion[] = [...(page.Versions ?? []).filter(isToGo), ...(page.DeleteMarkers ?? [])]
       yield all.map((version) => ({ ...version, Key: decoded(version.Key) }))
       const next = { KeyMarker: decoded(page.NextKeyMarker), VersionIdMarker: page.NextVersionIdMarker }
       start = page.IsTruncated ? next : undefined
@@ -87,15 +96,24 @@ export async function sweepBuckets(deletes: boolean, workspaceId: WorkspaceId, s
   }
 }
 
+interface Deleted {
+  workspaceId: WorkspaceId
+  keys: number
+  documents: number
+  left: StoredItem[]
+  /** Newer objects are of a workspace with the same id, which a promotion asleep or somebody else has made since. */
+  sweepUntil: Date
+}
+
 /** Erases the rest of a workspace that was deleted. @throws CommandError when something is there afterwards */
 export async function eraseStored(
-  { left: items, ...deleted }: { workspaceId: WorkspaceId; keys: number; documents: number; left: StoredItem[] },
+  { left: items, sweepUntil, ...deleted }: Deleted,
   stores: Stores,
   session: Session,
 ): Promise<void> {
   const { workspaceId, keys, documents } = deleted
-  const { refusals } = await sweepBuckets(true, workspaceId, stores, session)
-  const left = await sweepBuckets(false, workspaceId, stores, session)
+  const { refusals } = await sweepBuckets(sweepUntil, workspaceId, stores, session)
+  const left = await sweepBuckets(undefined, workspaceId, stores, session)
   // The resolver would make a late object only a former version, in a versioned bucket.
   const arriveByMs = Math.max(0, ...items.map((item) => (item.state === 'stray' ? item.dueAtMs : 0)))
   // A promotion makes it anew if its key was read before it was deleted.

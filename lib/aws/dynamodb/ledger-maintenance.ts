@@ -8,12 +8,7 @@ import type { LedgerSettings } from './ledger.ts'
 import { asRead, openTable, setting } from './table.ts'
 import { decodeLedger, encodeNewWorkspace, encodeSettings } from './workspace-codec.ts'
 
-/**
- * More changes than a ledger has in ten minutes. A ledger that is made again starts at the clock's milliseconds, far
- * ahead (see encodeNewWorkspace).
- */
-const MAX_CHANGES = 600_000
-const IS_SAME_LEDGER = 'version BETWEEN :version AND :last'
+const IS_SAME_LEDGER = 'created_at = :created_at AND version >= :version'
 const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < :version)'
 const IS_ABSENT = 'attribute_not_exists(workspace_id)'
 /** Markers of bytes are of documents that are counted; a release that is left over is of none. */
@@ -63,14 +58,15 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
         values: {
           ':excess_bytes': counted.usedBytes - expected.usedBytes,
           ':excess_documents': counted.documents - expected.documents,
+          ':created_at': at.createdAtMs,
           ':version': at.version,
-          ':last': at.lastVersion + MAX_CHANGES,
           ':one': 1,
         },
       }
       const options = { name: 'ledger.correct', signal, ...CLOSING }
       const { applied, item } = await table.update(keyOf(workspaceId), change, options)
-      return applied || Number(item?.corrected_in?.N) >= at.version
+      const isSame = Number(item?.created_at?.N) === at.createdAtMs
+      return applied || (isSame && Number(item?.corrected_in?.N) >= at.version)
     },
 
     async create(workspaceId, wanted, signal) {
@@ -79,7 +75,8 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
       const { applied } = await table.put(item, options, { ConditionExpression: IS_ABSENT })
       if (applied) return { isNew: true, ledger: decodeLedger(marshall(item, { removeUndefinedValues: true })) }
       const existing = await read(workspaceId, signal)
-      if (existing === undefined) throw new Error(`workspace ${workspaceId} was there and is gone`)
+      // Deleted meanwhile.
+      if (existing === undefined) return this.create(workspaceId, wanted, signal)
       return { isNew: false, ledger: decodeLedger(existing) }
     },
 

@@ -11,8 +11,8 @@ export interface TableShard {
 export interface Drift {
   counted: Counts
   expected: Counts
-  /** The version of the ledger that had the drift, and the last one seen since. Missing: there was no ledger. */
-  at?: { version: number; lastVersion: number }
+  /** Which ledger had the drift, and its version then. Missing: there was none. */
+  at?: { createdAtMs: number; version: number }
 }
 
 /** For platform teams and the audit. Safe at any time, even while promotions are under way. */

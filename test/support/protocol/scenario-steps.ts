@@ -94,7 +94,7 @@ export const withFindings = async (process: TestProcess) => {
   await process.deps.objects.copy({ source, objectKey, mimeType: 'text/plain' }, signal)
   const counted = await process.deps.ledger.read(workspaceId, signal)
   if (!counted) throw new Error('the ledger is not there')
-  const at = { version: counted.version, lastVersion: counted.version }
+  const at = { createdAtMs: counted.createdAt.getTime(), version: counted.version }
   const drift = { counted, expected: { usedBytes: 77, documents: 7 }, at }
   await process.deps.workspaces.correct(workspaceId, drift, signal)
   process.setClock(HOURS_MS)

@@ -139,6 +139,18 @@ describe('the audit, of what nobody has gone on with', () => {
     expect(finding).toHaveBeenCalled()
   })
 
+  it('leaves an expired document to the resolver for an hour, also while that deletes it', async () => {
+    const ports = createPorts()
+    const document = await ports.addDocument(undefined, { expiresAt: new Date(ports.clock.nowMs) })
+    ports.pass(3600_000 - 1)
+    expect((await runAudit(ports)).findings).toEqual([])
+    const { nowMs } = ports.clock
+    await ports.documents.delete(document, { ifExpiredByMs: nowMs, dueAtMs: nowMs + LEASE_MS }, signal)
+    expect((await runAudit(ports)).findings).toEqual([])
+    ports.pass(1)
+    expect((await runAudit(ports)).findings).toMatchObject([{ kind: 'old_leftover', leftover: 'deletion' }])
+  })
+
   it('cleans all markers of a ledger together, once', async () => {
     const { ports } = await withLeftover(['take'])
     await ports.run(['take'])

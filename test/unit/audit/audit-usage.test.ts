@@ -127,10 +127,42 @@ describe('a workspace that does not add up', () => {
   })
 })
 
-it('bytes of documents without a ledger are a drift, whatever version they mention', async () => {
+it('bytes of documents without a ledger are a drift', async () => {
   const ports = createPorts()
   await ports.run(['begin', 'record'])
+  ports.pass(1000)
   expect(ports.stored.ledgerOf(WORKSPACE)).toBeUndefined()
   expect(await addUp(ports, undefined, true)).toEqual([-100])
   expect(await addUp(ports)).toEqual([])
+})
+
+describe('a workspace that is deleted meanwhile', () => {
+  const remove = async ({ stored, deleteDocument, deps }: Ports) => {
+    for (const document of stored.documents()) await deleteDocument(document)
+    await deps.workspaces.remove(WORKSPACE, stored.ledgerOf(WORKSPACE)?.version, signal)
+  }
+
+  it('has no drift, if it had no ledger at the cut, and has none at the end', async () => {
+    const ports = createPorts()
+    const { audit, said } = listenTo(ports, true)
+    const begun = await cut(ports)
+    await ports.addDocument()
+    const sum = await readItems(ports, begun)
+    await remove(ports)
+    await auditSum(sum, audit)
+    expect([said, ports.stored.ledgerOf(WORKSPACE)]).toEqual([['ledger_replaced'], undefined])
+  })
+
+  it('and made anew is not corrected: its former ledger had the drift', async () => {
+    const { ports } = await withDocument()
+    await countMore(ports, DRIFT)
+    const { audit, said } = listenTo(ports, true)
+    const sum = await readItems(ports, await cut(ports))
+    expect(await addUp(ports, undefined, true)).toEqual([DRIFT])
+    await remove(ports)
+    ports.pass(5000)
+    await ports.addDocument()
+    await auditSum(sum, audit)
+    expect([said, ports.state().used]).toEqual([['ledger_replaced'], 100])
+  })
 })

@@ -8,6 +8,7 @@ const workspaceId = 'ws_1' as WorkspaceId
 const STRAY = { state: 'stray', dueAtMs: Date.UTC(2030, 0, 2, 3, 4) }
 const TOMBSTONES = [{ state: 'gone' }, { state: 'gone' }]
 const EMPTY = {}
+const SWEPT_MS = Date.UTC(2030, 0, 1)
 
 /** @param pages what is listed: of the documents, then of the sandboxes, and both again */
 function prepare(
@@ -30,7 +31,7 @@ function prepare(
   const output = { done: vi.fn(), progress() {} }
   const session = { output, signal }
   const inputs = (name: string) => sent.filter((each) => each.name === `${name}Command`).map(({ input }) => input)
-  const deleted = { workspaceId, keys: 0, documents: 0, left } as never
+  const deleted = { workspaceId, keys: 0, documents: 0, left, sweepUntil: new Date(SWEPT_MS) } as never
   return { erasing: () => eraseStored(deleted, stores as never, session as never), output, inputs }
 }
 
@@ -85,4 +86,23 @@ it('stops when S3 is in trouble, and takes nothing for erased that it did not de
   const { erasing, output } = prepare(pages, { deletes: () => refused(503, 'ServiceUnavailable') })
   await expect(erasing()).rejects.toMatchObject({ reason: 'service_unavailable' })
   expect(output.done).not.toHaveBeenCalled()
+})
+
+it('leaves objects that were made since: their documents may be there, in a workspace that was made anew', async () => {
+  const version = (name: string, ms: number) => ({
+    Key: `d/ws_1/f/${name}`,
+    VersionId: name,
+    LastModified: new Date(ms),
+  })
+  const since = version('since', SWEPT_MS)
+  const DeleteMarkers = [version('marker', SWEPT_MS + 1)]
+  const pages = [
+    { Versions: [version('old', SWEPT_MS - 1), since], DeleteMarkers },
+    EMPTY,
+    { Versions: [since] },
+    EMPTY,
+  ]
+  const { erasing, inputs } = prepare(pages)
+  await expect(erasing()).rejects.toThrow('There is 1 version of objects')
+  expect(inputs('DeleteObject').map(({ VersionId }) => VersionId)).toEqual(['old', 'marker'])
 })

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../lib/errors.ts'
+import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, LEASE_MS, NOTHING, WORKSPACE } from '../../support/ports.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
 
@@ -44,5 +45,20 @@ describe('a deletion marks the bytes that it is about to give back', () => {
     const refusal = { reason: 'too_many_deletions', status: 503, retryAfterSeconds: 1 }
     await expect(ports.deleteDocument(await ports.addDocument())).rejects.toMatchObject(refusal)
     expect(mark.mock.calls.map(([, , ms]) => ms)).toEqual([1000])
+  })
+
+  it('not at all when another has ended the deletion, and the workspace is deleted', async () => {
+    const ports = createPorts()
+    const document = await ports.addDocument()
+    const mark = ports.ledger.mark
+    vi.spyOn(ports.ledger, 'mark').mockImplementationOnce(async (...args) => {
+      ports.pass(LEASE_MS)
+      await ports.resolveAll()
+      await ports.stored.removeAll(WORKSPACES_TABLE)
+      return mark(...args)
+    })
+    const deleted = await ports.deleteDocument(document)
+    expect(deleted).toMatchObject({ usage: undefined })
+    expect(ports.stored.items()).toMatchObject([{ state: 'gone' }])
   })
 })
