@@ -34,7 +34,7 @@ export async function freePlaces(
 
 /**
  * Ends what the markers of a ledger stand for, by what their documents say. Harmless at any moment, also beside the
- * processes whose markers they are: age only saves reads.
+ * processes whose markers they are: age only saves reads. One that cannot be ended does not stop the others.
  * @param ledger read before this is called: a document that is read later says what became of the marker
  */
 export async function cleanMarkers(
@@ -42,8 +42,11 @@ export async function cleanMarkers(
   deps: LedgerDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const taking of ledger.takings) await cleanTaking(taking, deps, signal)
-  for (const release of ledger.releases) await cleanRelease(release, ledger.version, deps, signal)
+  const failures: unknown[] = []
+  const tryTo = (cleaning: Promise<void>) => cleaning.catch((error) => void failures.push(error))
+  for (const taking of ledger.takings) await tryTo(cleanTaking(taking, deps, signal))
+  for (const release of ledger.releases) await tryTo(cleanRelease(release, ledger.version, deps, signal))
+  if (failures.length > 0) throw failures[0]
 }
 
 async function cleanTaking(
