@@ -39,7 +39,8 @@ async function markAndHandOver(
   const { workspaceId, attemptId } = document
   const marked = await mark(document, deps, signal).catch(async (error) => {
     // Without a ledger, it needs an audit; or others have ended this deletion, and then deleted the workspace.
-    const item = error instanceof ServiceError ? document : await deps.documents.find(document, signal)
+    const item =
+      error instanceof ServiceError ? document : await deps.documents.find(document, signal).catch(() => document)
     if (item?.attemptId === attemptId && item.state === 'deleting') throw error
   })
   if (marked === undefined) return undefined

@@ -73,6 +73,7 @@ describe('correct', () => {
     expect(await correct(700, { version: version - 1, createdAt: new Date(createdAt.getTime() - 1) })).toBe(false)
     expect((await usage())?.usedBytes).toBe(100)
     expect(await correct(700, { version: version - 1, createdAt })).toBe(true)
+    expect(await correct(700, { version: version - 1, createdAt: new Date(0) }), 'of another ledger').toBe(false)
   })
 
   it('makes the ledger of a workspace that has lost it', async () => {

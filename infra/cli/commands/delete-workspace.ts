@@ -53,7 +53,7 @@ export async function deleteWorkspace(
     output.progress(`waiting ${stores.leaseMs / 1000} s for what earlier requests have sent`)
     await sleep(stores.leaseMs, undefined, { signal })
   }
-  const sweepUntil = new Date()
+  const sweepUntil = new Date(stores.now())
   const ids = documents.map(({ documentId }) => documentId)
   await deleteDocuments(session, workspaceId, ids)
   const left = await removeEmptied(workspaceId, stores, signal)

@@ -101,7 +101,10 @@ interface Deleted {
   keys: number
   documents: number
   left: StoredItem[]
-  /** Newer objects are of a workspace with the same id, which a promotion asleep or somebody else has made since. */
+  /**
+   * Newer objects are of a workspace with the same id, which a promotion asleep or somebody else has made since. S3's
+   * clock is compared with ours: if ours is behind, more is left, and the command says so.
+   */
   sweepUntil: Date
 }
 

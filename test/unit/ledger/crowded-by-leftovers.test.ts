@@ -32,7 +32,7 @@ describe('a ledger in which leftovers take up all places', () => {
     vi.spyOn(ports.deps.documents, 'find').mockRejectedValueOnce(new ServiceError('service_unavailable'))
     expect(await take(), 'when they cannot be cleaned').toMatchObject({ reason: 'too_many_promotions' })
     expect(ports.stored.ledgerOf(WORKSPACE)?.takings, 'all but the one that could not').toHaveLength(1)
-    expect(await take()).toMatchObject({ usedBytes: TAKINGS + 1 })
+    expect(await take()).toMatchObject({ takings: [{ sizeBytes: 1 }, { sizeBytes: 1 }], usedBytes: TAKINGS + 1 })
   })
 
   it('gives back again once releases, applied though their answers were lost, are older than their lease', async () => {
