@@ -1,0 +1,48 @@
+import { expect, it, vi } from 'vitest'
+import { deleteWorkspace } from '../../../infra/cli/commands/delete-workspace.ts'
+import { createMemoryS3, memoryS3Client, storedObject } from '../../support/aws/memory-s3.ts'
+import { CONFIG } from '../../support/dynamodb/memory-tables.ts'
+import { createPorts, LEASE_MS, WORKSPACE } from '../../support/ports.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
+
+const { signal } = new AbortController()
+const time = skipWaits()
+
+it('sweeps what requests of before still write while it waits, and nothing that is made once the ledger is gone', async () => {
+  const ports = createPorts()
+  const { store, contents } = createMemoryS3()
+  const documents: typeof contents.buckets extends Map<string, infer Objects> ? Objects : never = new Map()
+  contents.buckets.set('sandboxes', new Map()).set('documents', documents)
+  const put = (objectKey: string) =>
+    documents.set(objectKey, { ...storedObject({ bytes: Buffer.alloc(100) }), modifiedAtMs: ports.clock.nowMs })
+  const makeDocument = async () => {
+    const { objectKey } = await ports.addDocument()
+    put(objectKey)
+    return objectKey
+  }
+  await makeDocument()
+  time.beforePause = () => {
+    put(`documents/${WORKSPACE}/late/copy`)
+    ports.pass(LEASE_MS)
+  }
+  const { remove } = ports.deps.workspaces
+  let since = ''
+  vi.spyOn(ports.deps.workspaces, 'remove').mockImplementationOnce(async (...args) => {
+    const isRemoved = await remove(...args)
+    since = await makeDocument()
+    ports.pass(1000)
+    return isRemoved
+  })
+  const apiKeys = { list: async function* () {}, removeAll: async () => 0 }
+  const config = { ...CONFIG, leaseMs: LEASE_MS }
+  const stores = { ...ports.deps, apiKeys, config, leaseMs: LEASE_MS, s3: memoryS3Client(store) }
+  const output = { done() {}, progress() {} }
+  const session = { output, place: 'a test', signal, stores: async () => stores } as never
+  const erasing = deleteWorkspace(session, WORKSPACE, { empty: true, erase: true, yes: true })
+  await expect(erasing).rejects.toMatchObject({
+    reason: 'not_erased',
+    message: expect.stringContaining('a new workspace'),
+  })
+  expect([...documents.keys()]).toEqual([since])
+  expect(time.pausesMs).toEqual([LEASE_MS])
+})
