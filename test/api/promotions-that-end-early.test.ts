@@ -98,9 +98,12 @@ describe('POST /v1/containers/{container_id}/promote: ends, and says where to go
 
   it('before a file for which the ledger is crowded, having waited for it as long as there is time', async () => {
     const api = prepare(manyPaths(2))
+    const taken = watchLimit(api)
     const take = vi.spyOn(api.ledger, 'take').mockResolvedValueOnce({ outcome: 'crowded' })
     expect(outcomesOf(await api.promoteAll({ paths: manyPaths(1) }))).toEqual(all('promoted', manyPaths(1)))
     expect(take).toHaveBeenCalledTimes(2)
+    // A single file is counted with its request.
+    expect(taken()).toEqual([1])
 
     take.mockResolvedValue({ outcome: 'crowded' })
     let asked = 0
