@@ -99,13 +99,6 @@ describe('remove', () => {
     expect(await take(attempt())).toMatchObject({ outcome: 'taken', ledger: { quotaBytes: 1000 } })
   })
 
-  it('takes no notice of a release that is left over: its document was given back by another', async () => {
-    await create()
-    await on.ledger.mark(newRelease(attempt()), signal, 0)
-    expect(await remove((await ledgerNow()).version)).toBe(true)
-    expect(await read()).toBeUndefined()
-  })
-
   it.each<[string, () => Promise<unknown>, seen?: 'before' | 'never']>([
     ['counts bytes', () => counted(1)],
     ['counts a document that weighs nothing', () => counted(0)],

@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest'
 import type { WorkspaceSettings } from '../../lib/ledger/ports/ledger.ts'
-import { newRelease } from '../support/stores/ledger-values.ts'
 import { useTableStores } from '../support/stores/table-stores.ts'
 
 const { signal } = new AbortController()
 const NONE = { expireAfterSeconds: undefined, expireAtMostSeconds: undefined, requestsPerMinute: undefined }
 
 const on = useTableStores()
-const { attempt, taken, counted, ledgerNow } = on
+const { attempt, taken, ledgerNow } = on
 const read = () => on.ledger.read(on.workspaceId, signal)
 const create = (settings: WorkspaceSettings) => on.ledger.create(on.workspaceId, settings, signal)
 const change = async (to: Partial<WorkspaceSettings>, shown: Partial<WorkspaceSettings> = {}) =>
@@ -16,27 +15,6 @@ const change = async (to: Partial<WorkspaceSettings>, shown: Partial<WorkspaceSe
 it('changes the settings of no workspace it has never seen', async () => {
   expect([await change({ quotaBytes: 500 }), await change({ expireAfterSeconds: 60 })]).toEqual([undefined, undefined])
   expect(await read()).toBeUndefined()
-})
-
-it('makes a workspace with settings of its own', async () => {
-  const settings = { quotaBytes: 500, expireAfterSeconds: 60, expireAtMostSeconds: 90, requestsPerMinute: 30 }
-  const { isNew, ledger } = await create(settings)
-  expect([isNew, ledger]).toEqual([true, await ledgerNow()])
-  expect(ledger).toMatchObject({ ...settings, usedBytes: 0, documents: 0, createdAt: new Date(ledger.version) })
-  expect(await create({ quotaBytes: 1 })).toEqual({ isNew: false, ledger })
-})
-
-it.each([
-  ['up', 5000],
-  ['below what is used', 10],
-])('sets the quota %s and leaves used bytes and markers alone', async (_, quotaBytes) => {
-  const [kept, open] = [await counted(400), await taken({ sizeBytes: 200 })]
-  await on.ledger.mark(newRelease(kept), signal, 0)
-  const before = await ledgerNow()
-  const after = { ...before, quotaBytes, version: before.version + 1 }
-  expect(await change({ quotaBytes })).toEqual(after)
-  expect(await ledgerNow()).toEqual(after)
-  expect(before).toMatchObject({ takings: [{ attemptId: open.attemptId }], releases: [{ sizeBytes: 400 }] })
 })
 
 it('sets how long documents are kept, which every taking tells, and the limit; what is not named stays', async () => {

@@ -50,13 +50,6 @@ it('gives a quiet key its whole burst back, and no more', async () => {
   expect(allowed).toEqual([true, true, true, false])
 })
 
-it('keeps keys apart', async () => {
-  for (let i = 0; i < 4; i++) await take()
-  for (let i = 0; i < 20; i++) await beginWait()
-  expect((await limiter.take(`${key}-other`, signal)).isAllowed).toBe(true)
-  expect(await limiter.beginWait(`${key}-other`, 1, signal)).toHaveProperty('end')
-})
-
 const beginWait = async (longestMs = 10_000) => limiter.beginWait(key, longestMs, signal)
 const isRefused = (wait: object) => !('end' in wait)
 

@@ -64,7 +64,7 @@ it.each(OF_DOCUMENTS)(
     const find = (): Promise<unknown> =>
       state === 'stray' ? documents.findStray(one, signal) : documents.find(one, signal)
     expect(await find()).toMatchObject({ state })
-    await stored.change(DOCUMENTS_TABLE, ({ document_id }) => document_id?.S === key.itemId, damage)
+    await stored.change(DOCUMENTS_TABLE, damage, ({ document_id }) => document_id?.S === key.itemId)
 
     const errors: Error[] = []
     const options = { onUnreadable: (error: Error) => void errors.push(error) }
@@ -83,13 +83,7 @@ it.each(OF_DOCUMENTS)(
 it('an item of a state that nobody knows is no document', async () => {
   const { documents, run, stored } = createPorts()
   const one: Attempt = await run(['begin', 'record'])
-  await stored.change(
-    DOCUMENTS_TABLE,
-    () => true,
-    (item) => {
-      item.item_state = { S: 'archived' }
-    },
-  )
+  await stored.change(DOCUMENTS_TABLE, (item) => Object.assign(item, { item_state: { S: 'archived' } }))
   await expect(documents.find(one, signal)).rejects.toThrow('item_state is archived')
 })
 
@@ -113,7 +107,7 @@ it.each(OF_LEDGERS)('a ledger, with %s, is named when it is read, and still list
   const { deps, ledger, run, stored } = createPorts()
   await run(['take', 'mark'])
   expect(await ledger.read(WORKSPACE_ID, signal)).toMatchObject({ usedBytes: 100 })
-  await stored.change(WORKSPACES_TABLE, () => true, damage)
+  await stored.change(WORKSPACES_TABLE, damage)
   for (const read of [
     () => ledger.read(WORKSPACE_ID, signal),
     () => ledger.usage(WORKSPACE_ID, signal),
@@ -130,13 +124,7 @@ it('a ledger that cannot be read is not in the way of what closes', async () => 
   const { begin, ledger, run, stored } = createPorts()
   const one = begin()
   await run(['take'], one)
-  await stored.change(
-    WORKSPACES_TABLE,
-    () => true,
-    (item) => {
-      item.corrected_in = TOO_LARGE
-    },
-  )
+  await stored.change(WORKSPACES_TABLE, (item) => Object.assign(item, { corrected_in: TOO_LARGE }))
   await ledger.unmark(one, signal)
   expect(stored.attributes(WORKSPACES_TABLE)).toMatchObject([{ takings: { M: {} }, remaining_bytes: { N: '900' } }])
 })

@@ -101,11 +101,11 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
     setExpiry: ({ documentId }: Pick<WorkspaceDocument, 'documentId'>, expiresAtMs: number | undefined) =>
       stored.change(
         DOCUMENTS_TABLE,
-        ({ document_id }) => document_id?.S === documentId,
         (item) => {
           if (expiresAtMs === undefined) delete item.due_at
           else item.due_at = { N: String(expiresAtMs) }
         },
+        ({ document_id }) => document_id?.S === documentId,
       ),
     deleteDocument: (document: WorkspaceDocument) => deleteDocument(document, {}, deps, signal),
     /** Lets time pass until all leases of earlier attempts are over. */

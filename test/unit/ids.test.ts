@@ -4,7 +4,6 @@ import {
   documentIdFromHash,
   documentIdOfAttempt,
   formatFileId,
-  isWorkspaceId,
   newAttemptId,
   newReleaseId,
   parseContainerId,
@@ -152,8 +151,4 @@ describe('document ids', () => {
     expect(new Set(ids).size).toBe(1000)
     expect(ids.filter((id) => !/^file_[1-9A-HJ-NP-Za-km-z]{1,22}$/.test(id))).toEqual([])
   })
-})
-
-it.each(['', 'a/b', '..', 'ws 1', 'w'.repeat(129)])('%j is no workspace’s id', (id) => {
-  expect(isWorkspaceId(id)).toBe(false)
 })

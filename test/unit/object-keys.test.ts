@@ -13,13 +13,6 @@ const ids = { workspaceId, documentId: 'file_1' as DocumentId, attemptId: 'att1'
 const keys = createObjectKeys(TEMPLATES)
 
 describe('createObjectKeys', () => {
-  it('puts checked ids in their places', () => {
-    const path = 'a/b c.txt' as FilePath
-    expect(keys.sandboxFile({ workspaceId, containerId, path })).toBe('sandboxes/ws_1/sess_1/a/b c.txt')
-    expect(keys.containerPrefix({ workspaceId, containerId })).toBe('sandboxes/ws_1/sess_1/')
-    expect(keys.documentObject(ids)).toBe('documents/ws_1/file_1/att1')
-  })
-
   it.each(['{workspace_id}', '$&', "$'", '$1', '{path}'])(
     'takes the path %s for what it is, not for a pattern',
     (path) => {

@@ -29,17 +29,12 @@ function valueBytes(value: AttributeValue): number {
   if (value.S !== undefined) return textBytes(value.S)
   if (value.N !== undefined) return numberBytes(value.N)
   if (value.BOOL !== undefined || value.NULL !== undefined) return 1
-  if (value.SS !== undefined) return total(value.SS, textBytes)
-  if (value.NS !== undefined) return total(value.NS, numberBytes)
-  if (value.L !== undefined) return CONTAINER_BYTES + total(value.L, (each) => ELEMENT_BYTES + valueBytes(each))
+  if (value.L !== undefined)
+    return value.L.reduce((bytes, each) => bytes + ELEMENT_BYTES + valueBytes(each), CONTAINER_BYTES)
   if (value.M !== undefined) {
     return CONTAINER_BYTES + ELEMENT_BYTES * Object.keys(value.M).length + itemSizeBytes(value.M)
   }
   throw new Error(`no rule for the size of a value of type ${Object.keys(value)}`)
-}
-
-function total<Each>(values: readonly Each[], bytesOf: (each: Each) => number): number {
-  return values.reduce((bytes, each) => bytes + bytesOf(each), 0)
 }
 
 function textBytes(text: string): number {

@@ -95,7 +95,7 @@ export function createMemoryTables({ now, staleMs = 0 }: { now(): number; staleM
         ExpressionAttributeValues: marshall({ ':quota': quotaBytes, ':remaining': quotaBytes - usedBytes, ':one': 1 }),
       }),
     /** As if a person had written into it. */
-    async change(TableName: string, isMeant: (item: Attributes) => boolean, change: (item: Attributes) => void) {
+    async change(TableName: string, change: (item: Attributes) => void, isMeant = (_item: Attributes) => true) {
       for (const item of all(TableName).filter(isMeant)) {
         const changed = structuredClone(item)
         change(changed)

@@ -1,14 +1,11 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { newAttemptId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
-import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
-import { ALL_STEPS, createPorts, type Ports, type Step, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
 import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
 
 const STRANGER = 'documents/ws_1/README.md'
-
-afterEach(() => vi.restoreAllMocks())
 
 /** A document whose object is gone. */
 async function lost(ports: Ports) {
@@ -93,18 +90,6 @@ describe('the audit, of an object without a document', () => {
     expect([...ports.objects.documents.keys()].toSorted()).toEqual([STRANGER, document.objectKey].toSorted())
   })
 
-  it.each<{ steps: readonly Step[] }>([
-    { steps: ['begin', 'copy'] },
-    { steps: ALL_STEPS },
-    { steps: [...ALL_STEPS, 'delete'] },
-    { steps: ['stray', 'copy'] },
-    { steps: ['begin', 'stray', 'fence', 'copy'] },
-  ])('does not report it where its attempt has an item: after $steps', async ({ steps }) => {
-    const ports = createPorts()
-    await ports.run(steps)
-    expect((await runAudit(ports)).findings).toEqual([])
-  })
-
   it.each<[string, (ports: Ports, one: ReturnType<Ports['begin']>) => unknown]>([
     ['is gone', async (ports, one) => ports.deleteDocument(await ports.addDocument(one))],
     ["has another attempt's item", (ports, { documentId }) => ports.run(['begin'], ports.begin({ documentId }))],
@@ -125,14 +110,10 @@ describe('the audit, of an object without a document', () => {
     expect((await runAudit(ports)).findings).toEqual([])
   })
 
-  it('takes an unreadable item for its document, and no other failure', async () => {
+  it('fails when its document cannot be looked for', async () => {
     const ports = createPorts()
-    await ports.addDocument()
     await ports.run(['copy'])
-    const find = vi.spyOn(ports.documents, 'find')
-    find.mockRejectedValue(new UnreadableItemError('a number beyond 2^53'))
-    expect((await runAudit(ports)).findings).toEqual([])
-    find.mockRejectedValue(new Error('down'))
+    vi.spyOn(ports.documents, 'find').mockRejectedValue(new Error('down'))
     await expect(runAudit(ports)).rejects.toThrow('down')
   })
 })

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Attempt } from '../../../lib/ledger/ports/documents.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import {
@@ -19,8 +19,6 @@ import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
 const OVERDUE_MS = 600_000
 const RECORDED = ALL_STEPS.slice(0, 4)
 const { signal } = new AbortController()
-
-afterEach(() => vi.restoreAllMocks())
 
 /** A document, and what another attempt leaves beside it. */
 async function withLeftover(steps: readonly Step[]) {
@@ -125,18 +123,6 @@ describe('the audit, of what nobody has gone on with', () => {
       error,
     }
     expect(ports.logged).toContainEqual(line)
-  })
-
-  it('does not report what somebody has gone on with since it was listed', async () => {
-    const { ports } = await withLeftover(['begin', 'copy', 'take'])
-    ports.pass(LEASE_MS + OVERDUE_MS)
-    const { find } = ports.documents
-    const finding = vi.spyOn(ports.documents, 'find').mockImplementationOnce(async (...args) => {
-      expect(await resolve('work', ports)).toMatchObject({ resolved: 1 })
-      return find(...args)
-    })
-    expect((await runAudit(ports)).findings).toEqual([])
-    expect(finding).toHaveBeenCalled()
   })
 
   it('leaves an expired document to the resolver for an hour, also while that deletes it', async () => {

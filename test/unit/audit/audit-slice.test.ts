@@ -2,7 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { type AuditShard, newShards } from '../../../lib/audit/audit-shard.ts'
 import { auditSlice, skipWorkspace, withLongerSlices } from '../../../lib/audit/audit-slice.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
+import { isOfEarlierPhase } from '../../../lib/audit/listed-workspaces.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
+import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
 import { countMore, passBy } from '../../support/add-up.ts'
 import { createPorts } from '../../support/ports.ts'
 import { workspace, workspacesOf } from '../../support/unit/audit-rounds.ts'
@@ -103,4 +105,13 @@ it('a shard that skips a workspace reports it, and goes on to the next phase whe
   expect(last).toMatchObject({ phase: 'documents', counters: { workspaces: 0, findings: 2 } })
   const found = [first, second].map((workspaceId) => ({ kind: 'not_audited', workspaceId, message: 'killed' }))
   expect(findings).toMatchObject(found)
+})
+
+it('a workspace is left to another phase where it has a ledger, readable or not; any other failure is told', async () => {
+  const { ports, first } = await setUp()
+  const isAudited = () => isOfEarlierPhase(first, { ...BEGUN, phase: 'documents' }, { deps: ports.deps, signal })
+  const read = vi.spyOn(ports.ledger, 'read').mockRejectedValue(new UnreadableItemError('a number beyond 2^53'))
+  expect(await isAudited()).toBe(true)
+  read.mockRejectedValue(new Error('down'))
+  await expect(isAudited()).rejects.toThrow('down')
 })

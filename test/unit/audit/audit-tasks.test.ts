@@ -79,8 +79,8 @@ describe('a slice', () => {
     const spoil = (table: string, workspaceId: WorkspaceId, attribute: string) =>
       ports.stored.change(
         table,
-        ({ workspace_id }) => workspace_id?.S === workspaceId,
         (item) => delete item[attribute],
+        ({ workspace_id }) => workspace_id?.S === workspaceId,
       )
     await spoil(WORKSPACES_TABLE, first, 'version')
     await spoil(DOCUMENTS_TABLE, second, 'size_bytes')

@@ -19,12 +19,7 @@ async function withDocument(as: Partial<WorkspaceDocument> = {}) {
 /** @returns brings the ledger of now back, as from a backup */
 const backUp = ({ stored }: Ports) => {
   const [before] = stored.attributes(WORKSPACES_TABLE)
-  return () =>
-    stored.change(
-      WORKSPACES_TABLE,
-      () => true,
-      (item) => Object.assign(item, before),
-    )
+  return () => stored.change(WORKSPACES_TABLE, (item) => Object.assign(item, before))
 }
 
 it('a drift is corrected once, however often it is added up, whatever goes on', async () => {

@@ -45,11 +45,7 @@ describe('the audit, of documents and objects', () => {
     expect([await find(true, { sha256 }), await find(true)]).toEqual([[], []])
     expect(describing).toHaveBeenCalledTimes(4)
     expect(await find(false, { sha256: 'ab' })).toEqual([])
-    await ports.stored.change(
-      DOCUMENTS_TABLE,
-      () => true,
-      (item) => delete item.sha256,
-    )
+    await ports.stored.change(DOCUMENTS_TABLE, (item) => delete item.sha256)
     expect(await find(true, { sha256: 'ab' })).toEqual([])
     expect(describing).toHaveBeenCalledTimes(4)
   })
@@ -57,11 +53,7 @@ describe('the audit, of documents and objects', () => {
 
 it('the audit finds and corrects a wrong number of documents, though their bytes are counted right', async () => {
   const { ports } = await withDocument()
-  await ports.stored.change(
-    WORKSPACES_TABLE,
-    () => true,
-    (item) => Object.assign(item, { documents: { N: '3' } }),
-  )
+  await ports.stored.change(WORKSPACES_TABLE, (item) => Object.assign(item, { documents: { N: '3' } }))
   await expectMended(ports, { kind: 'drift', documents: 3, expectedDocuments: 1 })
   expect(ports.stored.ledgerOf(WORKSPACE)).toMatchObject({ usedBytes: 100, documents: 1 })
 })
@@ -94,8 +86,8 @@ describe('fixed: the audit, of what cannot be read', () => {
   const spoil = ({ stored }: Ports, table: string, key: string, attribute: string) =>
     stored.change(
       table,
-      ({ workspace_id, document_id }) => (document_id ?? workspace_id)?.S === key,
       (item) => delete item[attribute],
+      ({ workspace_id, document_id }) => (document_id ?? workspace_id)?.S === key,
     )
 
   it('reports a ledger, and corrects nothing in its workspace, but goes on with the others', async () => {

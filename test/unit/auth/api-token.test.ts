@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import {
-  hashToken,
-  isWellFormedToken,
-  keyIdIn,
-  keyIdOf,
-  newToken,
-  ownerHash,
-  ownerHashIn,
-} from '../../../lib/auth/api-token.ts'
+import { hashToken, isWellFormedToken, keyIdOf, newToken, ownerHash, ownerHashIn } from '../../../lib/auth/api-token.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -25,10 +17,6 @@ it('newToken is cfp_, 55 base62 characters and the base62 CRC32 of these, every 
 
 describe('isWellFormedToken', () => {
   const token = newToken()
-
-  it('accepts what newToken makes', () => {
-    expect(isWellFormedToken(token)).toBe(true)
-  })
 
   it('refuses a token with any one character changed', () => {
     for (let i = 0; i < token.length; i++) {
@@ -73,12 +61,5 @@ describe('keyIdOf', () => {
     const begins = Array.from({ length: 500 }, (_, n) => ownerHashIn(keyIdOf(`ws_${n}`, `${n}`)))
     expect(begins).toEqual(Array.from({ length: 500 }, (_, n) => ownerHash(`ws_${n}`)))
     expect(new Set([...begins, ownerHashIn(keyIdOf())]).size).toBe(501)
-  })
-
-  it('is in each of the tokens of a key', () => {
-    const keyId = keyIdOf('ws_1', 'ci')
-    const tokens = [newToken(keyId), newToken(keyId)]
-    expect(tokens.map(keyIdIn)).toEqual([keyId, keyId])
-    expect(tokens[0]).not.toBe(tokens[1])
   })
 })

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { keyIdIn, newToken } from '../../../lib/auth/api-token.ts'
+import { keyIdIn } from '../../../lib/auth/api-token.ts'
 import { authenticate, requirePermission } from '../../../lib/auth/authenticate.ts'
-import type { ApiKey, Caller } from '../../../lib/auth/caller.ts'
+import type { Caller } from '../../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { createMemoryTables } from '../../support/dynamodb/memory-tables.ts'
 import { createApiKeys } from '../../support/stores/keys-and-limits.ts'
@@ -41,14 +41,6 @@ describe('authenticate', () => {
     expect(apiKeys.find).not.toHaveBeenCalled()
   })
 
-  it('says that x-api-key is not where the key goes', async () => {
-    const credentials = { authorization: [], hasOtherKeyHeader: true }
-    await expect(authenticate(credentials, { apiKeys, now: () => NOW_MS }, signal)).rejects.toMatchObject({
-      reason: 'missing_authorization',
-      detail: expect.stringContaining('came in the wrong header'),
-    })
-  })
-
   const MALFORMED = 'malformed_authorization'
   const INVALID = 'invalid_api_key'
   it.each<[string, (token: string) => string[], string, string]>([
@@ -86,35 +78,16 @@ describe('authenticate', () => {
     expect(apiKeys.find).not.toHaveBeenCalled()
   })
 
-  it.each<[string, Partial<ApiKey> | undefined]>([
-    ['an unknown key', undefined],
-    ['a disabled key', { isEnabled: false }],
-    ['a key that expires at this very moment', { expiresAtMs: NOW_MS }],
-    ['a key that expired long ago', { expiresAtMs: 1 }],
-  ])('refuses %s, all in the same words', async (_, key) => {
-    const token = key === undefined ? newToken() : apiKeys.add(key)
-    await expect(authenticateWith(`Bearer ${token}`)).rejects.toMatchObject({
-      reason: 'invalid_api_key',
-      status: 401,
-      detail: 'The API key is unknown, disabled or expired.',
-      metadata: {},
-    })
-  })
-
-  it('accepts a key a millisecond before it expires', async () => {
-    const token = apiKeys.add({ expiresAtMs: NOW_MS + 1 })
-    expect(await authenticateWith(`Bearer ${token}`)).toMatchObject({ keyId: keyIdIn(token) })
+  it('accepts a key a millisecond before it expires, and not at that very moment', async () => {
+    const [valid, expired] = [1, 0].map((leftMs) => `Bearer ${apiKeys.add({ expiresAtMs: NOW_MS + leftMs })}`)
+    expect(await authenticateWith(`${valid}`)).toMatchObject({ kind: 'standard' })
+    await expect(authenticateWith(`${expired}`)).rejects.toMatchObject({ reason: 'invalid_api_key' })
   })
 })
 
 describe('requirePermission', () => {
   const ids = { keyId: 'k', workspaceId: 'w' as WorkspaceId, userId: undefined }
   const caller: Caller = { ...ids, kind: 'standard', permissions: [] }
-
-  it('lets a management key and a key with the permission pass', () => {
-    requirePermission({ ...caller, kind: 'management' }, 'files:promote')
-    requirePermission({ ...caller, permissions: ['x', 'files:promote'] }, 'files:promote')
-  })
 
   it.each([[[]], [['files']], [['files:*']], [['files:promote:not']], [['*']]])(
     'refuses a standard key with %j',

@@ -13,7 +13,7 @@ import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import type { ContainerId, DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
-import { LEDGER_SETTINGS, newAttempt, newRelease, storedLedger } from '../../support/stores/ledger-values.ts'
+import { LEDGER_SETTINGS, newAttempt } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 const time = skipWaits()
@@ -107,13 +107,6 @@ it('a ledger that is gone right after it was made is crowded to a taking, which 
   expect(names()).toEqual(['UpdateItemCommand', 'PutItemCommand', 'UpdateItemCommand'])
   // Another's may be there meanwhile.
   expect(sent[1]?.input.ConditionExpression).toBe('attribute_not_exists(workspace_id)')
-})
-
-it('a release that finds the ledger full of others is told at once, and makes no item', async () => {
-  const { client, names } = clientOf({ UpdateItemCommand: () => conditionFailed(storedLedger()) })
-  const ledger = createLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
-  expect(await ledger.mark(newRelease(newAttempt()), signal, 0)).toBe('crowded')
-  expect(names()).toEqual(['UpdateItemCommand'])
 })
 
 describe('the rate limit', () => {

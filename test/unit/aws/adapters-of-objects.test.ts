@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { isArchived } from '../../../lib/aws/s3/container-file.ts'
 import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
-import { createDocumentObjects } from '../../../lib/aws/s3/document-objects.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { clientOf, refused } from '../../support/stores/client-of.ts'
 import { COPY_SETTINGS } from '../../support/stores/memory-objects.ts'
@@ -27,13 +26,7 @@ function storeOn(answers: Parameters<typeof clientOf>[0]) {
   const buckets = { sandboxBucket: 'sandboxes', documentsBucket: 'documents' }
   const onRefusedMissingKey = vi.fn()
   const settings = { ...buckets, ...COPY_SETTINGS, client, onRefusedMissingKey }
-  return {
-    store: createObjectStore(settings),
-    documents: createDocumentObjects(settings),
-    sent,
-    names,
-    onRefusedMissingKey,
-  }
+  return { store: createObjectStore(settings), sent, names, onRefusedMissingKey }
 }
 
 const listed = async <Item>(items: AsyncIterable<Item>) => {
@@ -53,16 +46,6 @@ describe('an object is archived', () => {
     [false, { StorageClass: 'GLACIER', Restore: 'ongoing-request="false", expiry-date="…"' }],
   ])('%s: %j', (expected, head) => {
     expect(isArchived(head as never)).toBe(expected)
-  })
-
-  it.each([
-    [{ isArchived: false }, () => HEAD],
-    [{ isArchived: true }, () => ({ ...HEAD, StorageClass: 'GLACIER' })],
-    [undefined, () => refused(404, 'NotFound')],
-  ])('and a document’s object is %j', async (expected, head) => {
-    const { documents, sent } = storeOn({ HeadObjectCommand: head })
-    expect(await documents.findDocumentObject('d', signal)).toEqual(expected)
-    expect(sent[0]?.input).toEqual({ Bucket: 'documents', Key: 'd' })
   })
 })
 
@@ -214,15 +197,6 @@ describe('discarding an object', () => {
     // Once: the other upload is of a key that only begins like this one.
     expect(names()).toEqual(['ListMultipartUploadsCommand', 'AbortMultipartUploadCommand', 'DeleteObjectCommand'])
     expect(sent[1]?.input.UploadId).toBe('of d')
-  })
-
-  it('looks for uploads of a document only if it was copied in parts', async () => {
-    const { store, names } = storeOn({ ListMultipartUploadsCommand: () => ({}), DeleteObjectCommand: () => ({}) })
-    const { multipartThresholdBytes } = COPY_SETTINGS
-    await store.discard({ objectKey: 'd', sizeBytes: multipartThresholdBytes }, signal)
-    expect(names()).toEqual(['DeleteObjectCommand'])
-    await store.discard({ objectKey: 'd', sizeBytes: 2 * multipartThresholdBytes }, signal)
-    expect(names().slice(1)).toEqual(['ListMultipartUploadsCommand', 'DeleteObjectCommand'])
   })
 
   it('goes no further when an upload is not aborted: it could be completed later', async () => {

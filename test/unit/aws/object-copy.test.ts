@@ -23,6 +23,8 @@ let s3: Awaited<ReturnType<typeof startScriptedS3>>
 afterEach(() => s3.stop())
 
 async function copy(source: ContainerFile, script: Script, signal = AbortSignal.timeout(900_000)) {
+  // That of an earlier copy.
+  s3?.stop()
   s3 = await startScriptedS3(script)
   return s3.store.copy({ source, objectKey: 'd', mimeType: 'text/plain' }, signal)
 }
@@ -54,7 +56,6 @@ describe('a copy whose answer is lost', () => {
   it.each(lost)('has succeeded when the object is there, sent once: the connection %s', async (_, answer) => {
     await expect(copy(SMALL, { CopyObject: answer })).rejects.toMatchObject(unavailable)
     expect(timesSent('CopyObject')).toBe(1)
-    s3.stop()
     const found = await copy(SMALL, { CopyObject: answer, 'HeadObject documents': small })
     expect(found).toMatchObject({ sha256: SHA256.hex })
     expect(s3.requests('HeadObject documents')[0]?.headers['x-amz-checksum-mode']).toBe('ENABLED')
@@ -84,7 +85,6 @@ describe('a copy to a key that must be new', () => {
     const [call, , source, there, answer] = named
     await copy(source, { [call]: [s3Error(500, 'InternalError'), answer], 'HeadObject documents': there })
     expect(s3.requests(call).map(({ headers }) => headers['if-none-match'])).toContain('*')
-    s3.stop()
     await copy(source, { [call]: answer, 'HeadObject documents': there })
     expect(timesSent('HeadObject documents')).toBe(1)
   })
@@ -136,7 +136,6 @@ describe('a completion of an upload', () => {
 
   it('that failed and was applied all the same is found done by the next one, whatever S3 answers to it', async () => {
     await copy(LARGE, { [complete]: [failed, gone], 'HeadObject documents': object() })
-    s3.stop()
     const again = xml('<CompleteMultipartUploadResult><ETag>"e-2"</ETag></CompleteMultipartUploadResult>')
     await copy(LARGE, { [complete]: [failed, again], 'HeadObject documents': status(403) })
     expect(timesSent(complete)).toBe(2)
@@ -160,7 +159,6 @@ describe('fixed: a copy that S3 answered with 5xx, and a later try with a refusa
   ])('may still make its object: %s, %#', async (call, source, refused, reason) => {
     const script = { [call]: [failed, refused, refused], 'HeadObject documents': status(404) }
     await expect(copy(source, script)).rejects.toMatchObject({ reason, isUnanswered: true })
-    s3.stop()
     if (refused === failed) return
     const once = copy(source, { [call]: refused, 'HeadObject documents': status(404) })
     await expect(once).rejects.not.toMatchObject({ isUnanswered: true })

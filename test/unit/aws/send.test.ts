@@ -30,17 +30,6 @@ describe('send', () => {
   })
 
   it.each([
-    ['is throttled', THROTTLED],
-    ['fails inside', FAILED],
-  ])('sends again what %s, whether it opens something or not: it was answered', async (_, answer) => {
-    for (const startsCopy of [true, false]) {
-      const store = await startStore(answer, answer, GOOD)
-      await store.call({ startsCopy })
-      expect(store.calls()).toBe(3)
-    }
-  })
-
-  it.each([
     ['breaks', BROKEN],
     ['brings no HTTP (HPE_…)', NO_HTTP],
     ['ends in the middle of an answer', CUT_OFF],
@@ -51,12 +40,6 @@ describe('send', () => {
     expect(reading.calls()).toBe(2)
     await expect(opening.call({ startsCopy: true })).rejects.toMatchObject(unavailable(true))
     expect(opening.calls()).toBe(1)
-  })
-
-  it('tells after three tries that the store is not there', async () => {
-    const store = await startStore(BROKEN)
-    await expect(store.call()).rejects.toMatchObject(unavailable(true))
-    expect(store.calls()).toBe(3)
   })
 
   it('is in doubt about a copy that was answered with 5xx, three times, and about nothing else', async () => {

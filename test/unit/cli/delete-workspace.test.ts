@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { deleteWorkspace, removeEmptied } from '../../../infra/cli/commands/delete-workspace.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, type Step, WORKSPACE } from '../../support/ports.ts'
 
@@ -7,8 +7,6 @@ const { signal } = new AbortController()
 const DEAD_AFTER_MS = 40_000
 const RECORDED: readonly Step[] = ['begin', 'copy', 'take', 'record']
 const BUSY = { reason: 'workspace_busy' }
-
-afterEach(() => vi.restoreAllMocks())
 
 const storesOf = ({ deps }: Ports) =>
   ({ ...deps, apiKeys: { list: async function* () {}, removeAll: async () => 0 } }) as never

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../lib/errors.ts'
 import { createRoom } from '../../../lib/promotion/room.ts'
 import { takeBytes } from '../../../lib/promotion/take-bytes.ts'
@@ -7,7 +7,6 @@ import { resolve } from '../../support/unit/resolver-runs.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 skipWaits()
-afterEach(() => vi.restoreAllMocks())
 
 /** More than the places that leftovers may take up beside those of live markers. */
 const TAKINGS = 52

@@ -1,11 +1,10 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../lib/errors.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, LEASE_MS, NOTHING, WORKSPACE } from '../../support/ports.ts'
 import { replaceWaits } from '../../support/virtual-waits.ts'
 
 replaceWaits()
-afterEach(() => vi.restoreAllMocks())
 
 const LOST = new ServiceError('service_unavailable', { isUnanswered: true })
 

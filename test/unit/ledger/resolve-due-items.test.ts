@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
 import type { DueEntry, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { createPorts, LATE_COPY_MS, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports } from '../../support/ports.ts'
@@ -12,8 +12,6 @@ const inShard = Array.from({ length: 500 }, (_, n) => n).filter(
 )
 const [A, B, C, D, ...OTHERS] = inShard as [number, number, number, number, ...number[]]
 const ELSEWHERE = 2
-
-afterEach(() => vi.restoreAllMocks())
 
 const expire = (ports: Ports, change: Parameters<typeof resolve>[2] = {}) => resolve('expiry', ports, change)
 const entryOf = (workspace: number, itemId: string, dueAtMs: number): DueEntry => ({

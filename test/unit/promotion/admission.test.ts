@@ -26,14 +26,6 @@ function setUp() {
 }
 
 describe('admission', () => {
-  it('is patient with a workspace it knows nothing of, whatever the coin says', () => {
-    const { world, admission } = setUp()
-    for (const random of [0, 0.5, 0.999]) {
-      world.random = random
-      expect(admission.decide(WORKSPACE)).toBe('retry')
-    }
-  })
-
   it.each([
     [100, 0],
     [50, 50],

@@ -1,12 +1,10 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import { createRoom, requireRoom } from '../../../lib/promotion/room.ts'
 import { createPorts, LEASE_MS, type Step, WORKSPACE } from '../../support/ports.ts'
 
 const EXCEEDED = 'storage_quota_exceeded'
 const HOUR_MS = 3_600_000
-
-afterEach(() => vi.restoreAllMocks())
 
 /** A workspace with a quota of 1,000 bytes. */
 function setUp() {
