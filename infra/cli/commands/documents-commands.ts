@@ -60,13 +60,13 @@ export function addDocumentsCommands(program: Command, run: Run): void {
   }
 }
 
-const timeOrNever = (at: Date | undefined) => (at ? time(at.getTime()) : 'never')
+const timeOrNever = (at: Date | undefined) => (at ? time(at) : 'never')
 
 /** Leaves out what concerns only the ledger and the table. */
 const toJson = ({ countedFrom: _, state: __, itemId: ___, ...document }: WorkspaceDocument & { itemId?: string }) =>
   document
 
-async function listDocuments(session: Session, workspaceId: WorkspaceId, options: ListOptions) {
+async function listDocuments(session: Session, workspaceId: WorkspaceId, options: ListOptions<WorkspaceDocument>) {
   const { output, signal } = session
   const { documents, ledger } = await session.stores()
   const rows = documentsIn(documents.list(workspaceId, signal))

@@ -10,7 +10,6 @@ import { CommandError } from '../command-error.ts'
 import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
 import { bytes, exactBytes } from '../terminal/output.ts'
-import { progressBar } from '../terminal/status-line.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
 /** @throws CommandError when there is none */
@@ -78,7 +77,7 @@ function countBytes({ sizeBytes }: WorkspaceDocument, progress: (text: string) =
     let seen = 0
     for await (const chunk of chunks) {
       seen += chunk.length
-      progress(progressBar(seen, sizeBytes, bytes))
+      progress(`${bytes(seen)} of ${bytes(sizeBytes)}`)
       yield chunk
     }
     if (seen === sizeBytes) return

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { ApiKeyChange } from '../../../lib/auth/api-key-administration.ts'
+import type { ApiKeyChange, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
@@ -91,7 +91,10 @@ export function addKeysCommands(program: Command, run: Run): void {
   }
 }
 
-async function listKeys(session: Session, { workspace, ...options }: { workspace?: WorkspaceId } & ListOptions) {
+async function listKeys(
+  session: Session,
+  { workspace, ...options }: { workspace?: WorkspaceId } & ListOptions<ApiKeyRecord>,
+) {
   const { apiKeys, ...stores } = await session.stores()
   const keys = apiKeys.list({ workspaceId: workspace }, session.signal)
   const count = await session.output.list(keys, { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })

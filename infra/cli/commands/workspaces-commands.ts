@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { limitKeys } from '../../../lib/administration/save-workspace.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { chooseExpiry } from '../../../lib/ledger/expiry.ts'
-import type { StorageUsage, Taking, WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
+import type { StorageUsage, WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
 import { type ExitCode, later, type Run, type Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
@@ -10,7 +10,7 @@ import { addListOptions, type Columns, type ListOptions } from '../terminal/list
 import { bytes, bytesCell, countCell, duration, exactBytes, table, time } from '../terminal/output.ts'
 import { parseLimit, parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
 import { expireExisting } from './documents-commands.ts'
-import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
+import { requireWorkspace } from './require-workspace.ts'
 
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
 const RETENTION =
@@ -84,7 +84,11 @@ async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quo
 
 async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
   const ledger = await requireWorkspace(workspaceId, await session.stores(), session.signal)
-  const open = [...ledger.takings, ...ledger.releases]
+  const underWay = [...ledger.takings, ...ledger.releases].map((each) => {
+    const { documentId, attemptId, sizeBytes, leaseEndsAtMs } = each
+    const what = 'releaseId' in each ? 'deletion' : 'promotion'
+    return { documentId, attemptId, what, sizeBytes, leaseEndsAt: new Date(leaseEndsAtMs) }
+  })
   const facts = [
     ['workspace', workspaceId],
     ['quota', exactBytes(ledger.quotaBytes)],
@@ -94,22 +98,15 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
     ['expire after', ledger.expireAfterSeconds ? duration(ledger.expireAfterSeconds) : 'never'],
     ['expire at most', ledger.expireAtMostSeconds ? duration(ledger.expireAtMostSeconds) : 'never'],
     ['requests a minute of a key', ledger.requestsPerMinute?.toLocaleString('en') ?? 'default'],
-    ['made', time(ledger.createdAt.getTime())],
-    ['under way', open.length === 0 ? 'nothing' : `${open.length}`],
+    ['made', time(ledger.createdAt)],
+    ['under way', `${underWay.length || 'nothing'}`],
   ]
-  const whatOf = (each: Taking) => ('releaseId' in each ? 'deletion' : 'promotion')
-  const rows = open.map((each) => [each.documentId, whatOf(each), bytes(each.sizeBytes), time(each.leaseEndsAtMs)])
-  const underWay = open.length === 0 ? '' : `\n\n${table(['DOCUMENT', 'UNDER WAY', 'SIZE', 'UNTIL'], rows)}`
-  session.output.print(table([], facts) + underWay, {
-    ...toJson(ledger),
-    underWay: open.map((each) => {
-      const { documentId, attemptId, sizeBytes, leaseEndsAtMs } = each
-      return { documentId, attemptId, what: whatOf(each), sizeBytes, leaseEndsAt: new Date(leaseEndsAtMs) }
-    }),
-  })
+  const rows = underWay.map((each) => [each.documentId, each.what, bytes(each.sizeBytes), time(each.leaseEndsAt)])
+  const more = rows.length === 0 ? '' : `\n\n${table(['DOCUMENT', 'UNDER WAY', 'SIZE', 'UNTIL'], rows)}`
+  session.output.print(table([], facts) + more, { ...toJson(ledger), underWay })
 }
 
-async function listWorkspaces({ output, signal, stores }: Session, options: ListOptions) {
+async function listWorkspaces({ output, signal, stores }: Session, options: ListOptions<WorkspaceLedger>) {
   const { workspaces } = await stores()
   await output.list(workspaces.readAll(signal), { ...options, columns: COLUMNS, toJson, noun: 'workspaces' })
 }
@@ -163,8 +160,7 @@ async function setWorkspace(session: Session, workspaceId: WorkspaceId, options:
 
 /** @throws CommandError when somebody else has changed meanwhile what was shown, or deleted the workspace */
 function requireChange<Outcome>(outcome: Outcome | 'changed' | undefined, workspaceId: WorkspaceId): Outcome {
-  if (outcome === undefined) throw workspaceNotFound(workspaceId)
-  if (outcome !== 'changed') return outcome
+  if (outcome !== undefined && outcome !== 'changed') return outcome
   const message = `Nothing was done: somebody else has just changed what this would change; see "workspaces show ${workspaceId}".`
   throw new CommandError('workspace_changed', message)
 }
@@ -178,9 +174,8 @@ function doubtAbout(quotaBytes: number, known: StorageUsage): string | undefined
 
 const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes
 
-function toJson(ledger: WorkspaceLedger) {
-  const { workspaceId, quotaBytes, usedBytes, documents, expireAfterSeconds, expireAtMostSeconds } = ledger
-  const { requestsPerMinute, createdAt } = ledger
-  const settings = { expireAfterSeconds, expireAtMostSeconds, requestsPerMinute }
-  return { workspaceId, quotaBytes, usedBytes, remainingBytes: remaining(ledger), documents, ...settings, createdAt }
-}
+/** Leaves out what concerns only the ledger. */
+const toJson = ({ version: _, takings: __, releases: ___, ...workspace }: WorkspaceLedger) => ({
+  ...workspace,
+  remainingBytes: remaining(workspace),
+})

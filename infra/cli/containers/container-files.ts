@@ -7,7 +7,14 @@ import { confirm } from '../terminal/confirm.ts'
 import type { Columns, ListOptions } from '../terminal/list-options.ts'
 import { bytesCell, counted, exactBytes } from '../terminal/output.ts'
 
-export const FILE_COLUMNS: Columns<{ path: string; fileId: string; sizeBytes: number; modifiedAt: Date }> = {
+interface ContainerFile {
+  path: string
+  fileId: string
+  sizeBytes: number
+  modifiedAt: Date
+}
+
+export const FILE_COLUMNS: Columns<ContainerFile> = {
   PATH: ({ path }) => path,
   SIZE: ({ sizeBytes }) => bytesCell(sizeBytes),
   MODIFIED: ({ modifiedAt }) => modifiedAt.toISOString(),
@@ -29,7 +36,11 @@ export async function openContainer(session: Session, containerId: ContainerId, 
 }
 
 /** Lists what can be promoted: directories and other objects that no file id can name are left out. */
-export async function listFiles({ output, signal }: Session, container: Container, options: ListOptions) {
+export async function listFiles(
+  { output, signal }: Session,
+  container: Container,
+  options: ListOptions<ContainerFile>,
+) {
   async function* rows() {
     for await (const { path, ...file } of objectsBelow(container, '', signal))
       if (filePathOf(path) !== undefined) yield { path, fileId: formatFileId(path), ...file }

@@ -4,7 +4,7 @@ import { notChecked } from '../doctor/check.ts'
 import { ask, expectAnswer, promotePath, type Question } from './http.ts'
 import { expectExpired, letExpire, promoteTwice, promoteWhenThere, promotion, promotionOfMany } from './promotions.ts'
 import { copyConditions, copyVersion } from './s3.ts'
-import { TELEMETRY_CHECKS } from './telemetry.ts'
+import { findLogLines, findMetrics } from './telemetry.ts'
 import { FOLDER, MISSING, OF_NO_OBJECT, roomFor, SMALL, type SmokeCheck, type Trial, type TrialFile } from './trial.ts'
 
 const small = (trial: Trial) => promotePath(SMALL, trial)
@@ -36,7 +36,8 @@ export const CHECKS: SmokeCheck[] = [
   { name: 'a copy of a former version', run: copyVersion },
   { name: 'an expired document', run: expectExpired, waitsFor: 'expiry' },
   { name: 'audit of the workspace', run: auditWorkspace },
-  ...TELEMETRY_CHECKS,
+  { name: 'log lines', run: findLogLines, waitsFor: 'telemetry' },
+  { name: 'metrics', run: findMetrics, waitsFor: 'telemetry' },
 ]
 
 async function listDocuments(trial: Trial, signal: AbortSignal): Promise<string> {
