@@ -16,6 +16,8 @@ export interface Target {
   directory: string
   stage?: string
   region?: string
+  /** What is done there need not be confirmed. */
+  yes?: boolean
 }
 
 const TIMEOUTS = { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true }

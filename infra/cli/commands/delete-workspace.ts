@@ -20,7 +20,7 @@ import { eraseStored, sweepBuckets } from './erase-stored.ts'
 export async function deleteWorkspace(
   session: Session,
   workspaceId: WorkspaceId,
-  { empty, erase, yes }: { empty: boolean; erase: boolean; yes: boolean },
+  { empty, erase }: { empty: boolean; erase: boolean },
 ): Promise<void> {
   const { output, signal } = session
   const stores = await session.stores()
@@ -45,7 +45,7 @@ export async function deleteWorkspace(
   }
   const what = isEmpty ? '' : ` with its ${contents}`
   const andStored = stored ? `, and ${stored.texts.join(', ')},` : ''
-  await confirm(`Delete workspace ${workspaceId}${what}${andStored} in ${session.place}?`, yes, session)
+  await confirm(`Delete workspace ${workspaceId}${what}${andStored} in ${session.place}?`, session)
 
   await stores.apiKeys.removeAll(workspaceId, signal)
   if (erase) {

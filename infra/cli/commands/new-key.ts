@@ -19,7 +19,6 @@ interface KeyOptions {
   user?: string
   expires?: Expiry
   requestsPerMinute?: number
-  yes: boolean
 }
 
 const OF_PLATFORM = { kind: 'platform', workspaceId: undefined, workspaceRequestsPerMinute: undefined } as const
@@ -45,7 +44,7 @@ export async function createKey(session: Session, options: KeyOptions): Promise<
     )
   const stores = await session.stores()
   if ((await stores.ledger.read(workspaceId, session.signal)) === undefined) {
-    await confirm(`There is no workspace ${workspaceId}. Make it, with the default quota?`, options.yes, session)
+    await confirm(`There is no workspace ${workspaceId}. Make it, with the default quota?`, session)
     const settings = { quotaBytes: stores.config.defaultQuotaBytes }
     await stores.workspaces.create(workspaceId, settings, session.signal)
   }

@@ -20,10 +20,10 @@ const SCHEDULE = 'AWS::Events::Rule'
  * While the service is stopped, no schedule runs and no function takes a request; what is under way ends by itself. To
  * resume is to set functions and schedules as the stage's deployment has them. Both may be repeated.
  */
-export async function switchStage(session: Session, way: 'stop' | 'resume', isConfirmed: boolean): Promise<void> {
+export async function switchStage(session: Session, way: 'stop' | 'resume'): Promise<void> {
   const { output, signal, target } = session
   if (target.stage === undefined) throw wrongUsage('Say which deployed stage, with --stage <name>.')
-  await confirm(`Stop all functions of the stage "${target.stage}"?`, isConfirmed, session)
+  if (way === 'stop') await confirm(`Stop all functions of the stage "${target.stage}"?`, session)
   useRegionOf(target)
   const stackName = stackNameOf(target.stage)
   const resources = await resourcesOf(stackName, signal)

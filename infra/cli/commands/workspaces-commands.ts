@@ -8,7 +8,8 @@ import { type ExitCode, later, type Run, type Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
 import { bytes, bytesCell, countCell, duration, exactBytes, table, time } from '../terminal/output.ts'
-import { parseLimit, parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
+import { parseLimit, parseRetention, parseSize } from '../terminal/parse-values.ts'
+import { addCommand } from '../usage.ts'
 import { expireExisting } from './documents-commands.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
@@ -21,7 +22,6 @@ type SetOptions = {
   expireAfter?: Kept
   expireAtMost?: Kept
   existing: boolean
-  yes: boolean
   requestsPerMinute?: number | 'default'
 }
 
@@ -35,38 +35,32 @@ const COLUMNS: Columns<WorkspaceLedger> = {
 
 export function addWorkspacesCommands(program: Command, run: Run): void {
   const group = program.command('workspaces').description('create, show, list, set up and delete workspaces')
-  ofWorkspace('create', 'make a workspace; without this, its first promotion makes it with the default quota')
+  const add = (usage: string, description: string) => addCommand(group, usage, description)
+  add('create <workspace_id>', 'make a workspace; without this, its first promotion makes it with the default quota')
     .option('--quota <size>', "its quota, such as 10GiB; by default the service's", parseSize)
     .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its quota is fine.`)
     .action(run(createWorkspace))
-  ofWorkspace('show', 'show quota, used bytes and what is under way in a workspace').action(run(showWorkspace))
-  addListOptions(group.command('list').description('list all workspaces'), COLUMNS).action(run(listWorkspaces))
-  ofWorkspace('set-quota', 'change the quota of a workspace, even while promotions run')
+  add('show <workspace_id>', 'show quota, used bytes and what is under way in a workspace').action(run(showWorkspace))
+  addListOptions(add('list', 'list all workspaces'), COLUMNS).action(run(listWorkspaces))
+  add('set-quota <workspace_id>', 'change the quota of a workspace, even while promotions run')
     .argument('<size>', 'its new quota, such as 10GiB', parseSize)
     .addHelpText('after', `${SIZES}\nAsks if the new one is below what is used, or a thousandth of the old or less.`)
-    .option('--yes', 'do not ask', false)
     .action(run(setQuota))
-  ofWorkspace('set', 'set how long documents are kept, and the limit of its keys')
+  add('set <workspace_id>', 'set how long documents are kept, and the limit of its keys')
     .option('--expire-after <duration>', 'if their promotion does not say: 30d, or never', parseRetention)
     .option('--expire-at-most <duration>', 'whatever their promotion says: 90d, or never', parseRetention)
     .option('--requests-per-minute <number>', 'of each of its keys without a limit of its own; or default', parseLimit)
     .option('--existing', 'also those that are there', false)
-    .option('--yes', 'do not ask', false)
     .addHelpText('after', RETENTION)
     .action(run(setWorkspace))
-  ofWorkspace('delete', 'delete an empty workspace')
+  add('delete <workspace_id>', 'delete an empty workspace')
     .option('--empty', 'delete its keys and documents first', false)
     .option('--erase', 'the same, and then all versions of its objects and container files', false)
-    .option('--yes', 'do not ask', false)
     .addHelpText(
       'after',
       '\nMay be repeated. A key that is left would make it again with its next promotion. Without --erase, former versions\nof objects stay for a while (docs/tenants-and-regions.md).',
     )
     .action(run(later(async () => (await import('./delete-workspace.ts')).deleteWorkspace)))
-
-  function ofWorkspace(name: string, description: string): Command {
-    return group.command(name).description(description).argument('<workspace_id>', 'its id', parseWorkspaceId)
-  }
 }
 
 async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quota }: { quota?: number }) {
@@ -111,13 +105,13 @@ async function listWorkspaces({ output, signal, stores }: Session, options: List
   await output.list(workspaces.readAll(signal), { ...options, columns: COLUMNS, toJson, noun: 'workspaces' })
 }
 
-async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: number, { yes }: { yes: boolean }) {
+async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: number) {
   const { workspaces, ...stores } = await session.stores()
   const known = await requireWorkspace(workspaceId, stores, session.signal)
   const doubt = doubtAbout(quotaBytes, known)
   if (doubt !== undefined) {
     const fromTo = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quotaBytes)}`
-    await confirm(`The quota of ${workspaceId} in ${session.place} goes ${fromTo}, ${doubt}. Set it?`, yes, session)
+    await confirm(`The quota of ${workspaceId} in ${session.place} goes ${fromTo}, ${doubt}. Set it?`, session)
   }
   const { quotaBytes: previousQuotaBytes } = known
   const change = { shown: known, to: { quotaBytes } }
@@ -146,7 +140,7 @@ async function setWorkspace(session: Session, workspaceId: WorkspaceId, options:
   const byDefault = `for ${kept ? duration(kept.seconds) : 'ever'}, unless their promotion says how long`
   const text = `New documents of ${workspaceId} are kept ${byDefault}${atMost ? `; ${duration(atMost)} at most` : ''}.`
   const those = `those that are there (${exactBytes(ledger.usedBytes)}), counted from now, in ${session.place}`
-  await confirm(`${text} Apply that to ${those}?`, options.yes || !options.existing, session)
+  if (options.existing) await confirm(`${text} Apply that to ${those}?`, session)
   const { requestsPerMinute } = options
   const limit = { requestsPerMinute: requestsPerMinute === 'default' ? undefined : requestsPerMinute }
   const to = { ...retention, ...(requestsPerMinute !== undefined && limit) }

@@ -57,7 +57,7 @@ async function* objectsBelow({ stores, prefix }: Container, beginning: string, s
 }
 
 /** @param paths of files, and of directories with a slash at their end; none: everything */
-export async function removeFiles(session: Session, container: Container, paths: string[], { yes }: { yes: boolean }) {
+export async function removeFiles(session: Session, container: Container, paths: string[]) {
   const { output, signal, place } = session
   const { ids, bucket: Bucket, prefix, stores } = container
   // It comes from a variable that is not set, and would mean everything.
@@ -71,7 +71,7 @@ export async function removeFiles(session: Session, container: Container, paths:
     output.done(`${path || ids.containerId}: there is nothing (any more).`, { ...ids, path, outcome: 'absent' })
   }
   if (found.size === 0) return
-  await confirm(`Remove ${counted(found.size, 'file')} of ${ids.containerId} in ${place}?`, yes, session)
+  await confirm(`Remove ${counted(found.size, 'file')} of ${ids.containerId} in ${place}?`, session)
   for (const [path, sizeBytes] of found) {
     const { DeleteObjectCommand } = await import('@aws-sdk/client-s3')
     await stores.s3.send(new DeleteObjectCommand({ Bucket, Key: prefix + path }), { abortSignal: signal })

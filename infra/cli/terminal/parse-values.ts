@@ -83,7 +83,6 @@ export const parseDocumentId = only<DocumentId>(
   (text) => /^file_[A-Za-z0-9]{1,64}$/.test(text),
   'a document id, such as file_7ZkSLbFrmy',
 )
-export const parseDocumentIds = listOf(parseDocumentId)
 export const parseKeyName = only(isKeyName, 'a name of a key: 1 to 64 of A-Z, a-z, 0-9, "_" and "-"')
 export const parseUserId = only(isUserId, 'a user id: 1 to 128 visible ASCII characters')
 export const parseStage = only((text) => /^[A-Za-z0-9-]{1,30}$/.test(text), 'the name of a stage')
@@ -118,7 +117,7 @@ function only<Value extends string = string>(isAllowed: (text: string) => boolea
 }
 
 /** One value, or several with commas between them, after those of earlier arguments; each once. */
-function listOf<Value>(parse: (text: string) => Value) {
+export function listOf<Value>(parse: (text: string) => Value) {
   return (text: string, others: Value[] = []) => [...new Set([...others, ...text.split(',').map(parse)])]
 }
 
