@@ -1,7 +1,7 @@
 import { createWriteStream, existsSync } from 'node:fs'
 import { link, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { attachmentName } from '../../../lib/content-disposition.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
@@ -61,14 +61,12 @@ async function open(document: WorkspaceDocument, { s3, config }: Stores, signal:
   const { GetObjectCommand, NoSuchKey } = await import('@aws-sdk/client-s3')
   const object = { Bucket: config.documentsBucket, Key: document.objectKey }
   try {
-    const { Body } = await s3.send(new GetObjectCommand(object), { abortSignal: signal })
-    if (Body instanceof Readable) return Body
+    return (await s3.send(new GetObjectCommand(object), { abortSignal: signal })).Body as Readable
   } catch (error) {
     if (!(error instanceof NoSuchKey)) throw error
     const message = `The content of ${document.documentId} is lost: see npm run admin -- audit --help`
     throw new CommandError('content_lost', message, { cause: error })
   }
-  throw new Error('S3 answered without a content')
 }
 
 /** Passes the bytes on, shows progress, and fails when their number differs from the record. */
