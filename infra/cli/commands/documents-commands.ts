@@ -118,14 +118,14 @@ async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentI
     const isSet = document && (await documents.setExpiry(document, expiresAt, signal))
     if (!isSet) code = 1
     const outcome = isSet ? 'set' : whyNotSet(document, leaseMs)
-    const reasons = {
+    const texts = {
+      set: `expires ${timeOrNever(expiresAt)}`,
       absent: ABSENT,
       expired: 'has expired',
       ends_soon: `has less than ${duration(leaseMs / 1000)} left, which nobody may change`,
       changed: 'somebody else has just changed it',
     }
-    const text = outcome === 'set' ? `expires ${timeOrNever(expiresAt)}` : reasons[outcome]
-    output.done(`${documentId}: ${text}.`, { workspaceId, documentId, outcome, ...(isSet && { expiresAt }) })
+    output.done(`${documentId}: ${texts[outcome]}.`, { workspaceId, documentId, outcome, ...(isSet && { expiresAt }) })
   }
   return code
 }

@@ -49,7 +49,7 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
     status.clear()
     stream.write(`${text}\n`)
   }
-  const printJson = (object: object) => write(JSON.stringify(toSnakeCase(object)), stdout)
+  const printJson = (object: object) => write(JSON.stringify(object, inSnakeCase), stdout)
   const progress = (text: string) => status.show(printable(text))
   const note = (text: string) => {
     if (!isJson) write(printable(text), stderr)
@@ -165,8 +165,8 @@ export function time(at: Date | number): string {
 /** Names that begin with a capital are others' own, such as those of a form for S3. */
 export const snakeCase = (name: string) => name.replace(/(?<=^[a-z].*)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-function toSnakeCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toSnakeCase)
-  if (value === null || typeof value !== 'object' || value instanceof Date) return value
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [snakeCase(name), toSnakeCase(each)]))
+/** For JSON.stringify, which goes on into what this returns. */
+function inSnakeCase(_: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [snakeCase(name), each]))
 }
