@@ -8,12 +8,7 @@ import { snakeCase } from '../terminal/output.ts'
 import { parseWorkspaceId } from '../terminal/parse-values.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
-interface AuditCommandOptions {
-  repair: boolean
-  deleteLostDocuments: boolean
-  sha256: boolean
-  workspace?: WorkspaceId
-}
+type Options = Pick<AuditOptions, 'repair' | 'deleteLostDocuments'> & { sha256: boolean; workspace?: WorkspaceId }
 
 export function addAuditCommand(command: Command, run: Run): void {
   command
@@ -26,13 +21,11 @@ export function addAuditCommand(command: Command, run: Run): void {
     .action(run(auditAndTell))
 }
 
-async function auditAndTell(session: Session, options: AuditCommandOptions): Promise<ExitCode> {
+async function auditAndTell(session: Session, { workspace, sha256, ...options }: Options): Promise<ExitCode> {
   const { output, signal, stores } = session
-  const { workspace, repair, deleteLostDocuments } = options
   const auditOptions: AuditOptions = {
-    repair,
-    deleteLostDocuments,
-    comparesSha256: options.sha256,
+    ...options,
+    comparesSha256: sha256,
     onFinding: (finding) => output.print(describeFinding(finding), finding),
     onNotAddedUp: ({ workspaceId, reason }) =>
       output.print(`${workspaceId}: could not be added up (${reason})`, { kind: 'not_added_up', workspaceId, reason }),
@@ -47,7 +40,7 @@ async function auditAndTell(session: Session, options: AuditCommandOptions): Pro
   if (workspace !== undefined && report.documents + report.findings === 0)
     await requireWorkspace(workspace, connected, signal)
   const left = report.findings - report.repaired
-  const hint = repair ? '' : ' "audit --repair" repairs what it can.'
+  const hint = options.repair ? '' : ' "audit --repair" repairs what it can.'
   output.print(
     `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes: ` +
       (report.findings === 0

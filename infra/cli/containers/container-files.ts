@@ -7,12 +7,7 @@ import { confirm } from '../terminal/confirm.ts'
 import type { Columns, ListOptions } from '../terminal/list-options.ts'
 import { bytesCell, counted, exactBytes } from '../terminal/output.ts'
 
-interface ContainerFile {
-  path: string
-  fileId: string
-  sizeBytes: number
-  modifiedAt: Date
-}
+type ContainerFile = { path: string; fileId: string; sizeBytes: number; modifiedAt: Date }
 
 export const FILE_COLUMNS: Columns<ContainerFile> = {
   PATH: ({ path }) => path,

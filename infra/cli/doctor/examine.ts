@@ -17,7 +17,7 @@ import {
   type Verdict,
 } from './check.ts'
 import { deploymentChecks } from './deployment.ts'
-import { tableChecks, tableSetupChecks } from './tables.ts'
+import { schemaCheck, tableSetupChecks } from './tables.ts'
 
 /** The S3 client sets no limit of its own: a copy may take long. */
 const CHECK_TIMEOUT_MS = 10_000
@@ -66,7 +66,7 @@ function checksOf(env: Environment | undefined, { local, stage }: Target): Check
   const s3 = createS3Client({ ...settings, forcePathStyle: config.s3ForcePathStyle })
   return [
     ...general,
-    ...tableChecks(tables, dynamoDb),
+    ...tables.map((table) => schemaCheck(table, dynamoDb)),
     ...bucketChecks(config, s3),
     // The embedded stores have no such setup.
     ...(local ? [] : [...tableSetupChecks(tables, dynamoDb), ...bucketSetupChecks(config, s3)]),

@@ -9,9 +9,6 @@ import { problemsInIndexes } from '../../deploy/describe-table.ts'
 import type { DeclaredTable } from '../../deploy/service-definition.ts'
 import { advice, type Check, notChecked, problem, setupCheck } from './check.ts'
 
-export const tableChecks = (tables: DeclaredTable[], client: DynamoDBClient): Check[] =>
-  tables.map((table) => schemaCheck(table, client))
-
 export function tableSetupChecks(tables: DeclaredTable[], client: DynamoDBClient): Check[] {
   const backedUp = tables.filter((table) => table.PointInTimeRecoverySpecification)
   return [
@@ -22,7 +19,7 @@ export function tableSetupChecks(tables: DeclaredTable[], client: DynamoDBClient
 
 const keyIn = (schema: KeySchemaElement[] = []) => schema.map(({ AttributeName }) => AttributeName).join(', ')
 
-function schemaCheck(declared: DeclaredTable, client: DynamoDBClient): Check {
+export function schemaCheck(declared: DeclaredTable, client: DynamoDBClient): Check {
   const { TableName, KeySchema, GlobalSecondaryIndexes = [] } = declared
   return setupCheck(`table ${TableName}`, 'dynamodb:DescribeTable', async (abortSignal) => {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }), { abortSignal })
