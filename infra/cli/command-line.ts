@@ -1,21 +1,20 @@
 import { join } from 'node:path'
 import { Command, CommanderError, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
+import { wrongUsage } from './command-error.ts'
 import { addAuditCommand } from './commands/audit-command.ts'
 import { addContainersCommands } from './commands/containers-commands.ts'
 import { addDocumentsCommands } from './commands/documents-commands.ts'
 import { addKeysCommands } from './commands/keys-commands.ts'
-import { addSwitchCommands } from './commands/switch-commands.ts'
 import { addWorkspacesCommands } from './commands/workspaces-commands.ts'
-import { addExamples } from './examples.ts'
-import { addRestoreCommands } from './restore/restore-command.ts'
+import type { Target } from './connect.ts'
 import { createSession, type ExitCode, later, type Run } from './session.ts'
-import type { Target } from './target.ts'
-import { createOutput } from './terminal/output.ts'
-import { parseStage } from './terminal/parse-values.ts'
-import type { Terminal } from './terminal/terminal.ts'
+import { createOutput, type Terminal } from './terminal/output.ts'
+import { parseMoment, parseStage } from './terminal/parse-values.ts'
+import { addCommand, addExamples } from './usage.ts'
 
 const DIRECTORY = join(import.meta.dirname, '../../.local')
+const MOMENT = 'the moment to restore, such as 2026-11-21T09:00Z'
 
 const ENDPOINTS = `
 Which deployment:
@@ -57,10 +56,12 @@ export async function runCommandLine(
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
-    const isHelp = error instanceof CommanderError && /^commander\.(help|version)/.test(error.code)
-    if (isHelp) return error.exitCode === 0 ? 0 : 2
+    const isOfUsage = error instanceof CommanderError
+    if (isOfUsage && /^commander\.(help|version)/.test(error.code)) return error.exitCode === 0 ? 0 : 2
     const { explainFailure } = await import('./explain-failure.ts')
-    const failure = explainFailure(error)
+    const failure = explainFailure(
+      isOfUsage ? wrongUsage(`${error.message.replace(/^error: /, '')} (--help tells how)`) : error,
+    )
     output.fail(failure)
     return failure.exitCode
   }
@@ -76,6 +77,7 @@ function createProgram({ stdout, stderr }: Terminal): Command {
     .option('--stage <name>', 'a deployed stage', parseStage)
     .option('--region <name>', 'AWS region, instead of AWS_REGION')
     .option('--json', 'print one JSON object per line, for errors, too', false)
+    .option('--yes', 'do not ask', false)
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', ENDPOINTS)
     .addHelpText('afterAll', EXIT_CODES)
@@ -92,19 +94,43 @@ function addCommands(program: Command, run: Run): void {
   for (const add of [addWorkspacesCommands, addKeysCommands, addDocumentsCommands, addContainersCommands])
     add(program, run)
   addAuditCommand(program.command('audit'), run)
-  program
-    .command('doctor')
-    .description('check configuration, credentials, clock, tables, buckets and deployment; changes nothing')
+  addCommand(
+    program,
+    'doctor',
+    'check configuration, credentials, clock, tables, buckets and deployment; changes nothing',
+  )
     .addHelpText('after', '\nA failed check does not stop the others. Exits with 1 if there is a problem.')
     .action(run(later(async () => (await import('./doctor/examine.ts')).examine)))
-  program
-    .command('smoke')
-    .description('test a deployment over HTTPS, in a workspace of its own that it removes again')
+  addCommand(program, 'smoke', 'test a deployment over HTTPS, in a workspace of its own that it removes again')
     .option('--base-url <url>', "an address other than the stack's, ending in the version (https://…/v1)")
     .option('--no-expiry', 'do not wait for the resolver to delete a document that has expired, two minutes at most')
     .option('--no-telemetry', 'do not wait for log lines and metrics, which take minutes')
     .addHelpText('after', '\nRun it after a deployment. Exits with 1 on a problem, or if something is left behind.')
     .action(run(later(async () => (await import('./smoke/run-smoke.ts')).runSmoke)))
-  for (const add of [addSwitchCommands, addRestoreCommands]) add(program, run)
+  const switchStage = later(async () => (await import('./commands/service-switch.ts')).switchStage)
+  addCommand(program, 'stop', 'stop all requests and scheduled runs of a deployed stage, until it is resumed')
+    .addHelpText('after', '\nCallers get a 5xx. What is under way finishes. A deployment does not resume the stage.')
+    .action(run((session) => switchStage(session, 'stop')))
+  addCommand(program, 'resume', 'undo stop: requests and schedules are as deployed again').action(
+    run((session) => switchStage(session, 'resume')),
+  )
+  addRestoreCommands(program.command('restore'), run)
   addExamples(program)
+}
+
+function addRestoreCommands(group: Command, run: Run): void {
+  group.description('restore tables to a moment, or rehearse that')
+  addCommand(group, 'tables', "restore a stage's tables into new ones, and say how to use them")
+    .requiredOption('--at <time>', MOMENT, parseMoment)
+    .addOption(
+      new Option('--table <which>', 'ledger: workspaces and documents, which belong together')
+        .choices(['ledger', 'keys'])
+        .default('ledger'),
+    )
+    .addHelpText('after', '\nChanges nothing in use. May be repeated: it waits for a restore already begun.')
+    .action(run(later(async () => (await import('./restore/restore-tables.ts')).restoreTables)))
+  addCommand(group, 'rehearse', 'restore workspaces and documents beside those in use, audit them, remove them again')
+    .option('--at <time>', `${MOMENT}; by default the latest possible`, parseMoment)
+    .addHelpText('after', '\nExits with 1 if the audit finds anything, even documents made or deleted since.')
+    .action(run(later(async () => (await import('./restore/rehearse.ts')).rehearseRestore)))
 }

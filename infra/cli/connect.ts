@@ -5,13 +5,27 @@ import { createContainerFiles } from '../../lib/aws/s3/container-files.ts'
 import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import type { Log } from '../../lib/logging.ts'
+import { readOwnSettings } from '../deploy/settings.ts'
 import { readDemoFile } from '../local/stores/demo-file.ts'
 import { CommandError } from './command-error.ts'
-import { stackNameOf, type Target, useRegionOf } from './target.ts'
+
+/** Which deployment a command is about. */
+export interface Target {
+  local: boolean
+  /** The data directory of the local service. */
+  directory: string
+  stage?: string
+  region?: string
+  /** What is done there need not be confirmed. */
+  yes?: boolean
+}
 
 const TIMEOUTS = { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true }
 /** The command line prints its own messages. */
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
+
+/** The stack of a stage, by the name that the framework gives it. */
+export const stackNameOf = (stage: string) => `container-file-promotion-${stage}`
 
 export type Stores = ReturnType<typeof connect>
 
@@ -45,8 +59,18 @@ export function connect(env: Environment) {
 /** The environment of the target's functions. Sets what the AWS clients of this process need to reach it. */
 export async function environmentOf(target: Target, signal: AbortSignal): Promise<Environment> {
   if (target.local) return useLocalService(target.directory)
-  await useRegionOf(target)
+  useRegionOf(target)
   return target.stage === undefined ? process.env : readDeployedEnvironment(target.stage, signal)
+}
+
+/** Makes this process's AWS clients use the target's region, found as a deployment does (infra/deploy/variables.ts). */
+export function useRegionOf({ stage, region }: Target): void {
+  const own = stage === undefined ? undefined : readOwnSettings(stage).region
+  // Other AWS tools read AWS_DEFAULT_REGION; this SDK does not.
+  const found = region ?? own ?? (process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION)
+  if (found) process.env.AWS_REGION = String(found)
+  // An empty value would keep the SDK from asking the profile.
+  else delete process.env.AWS_REGION
 }
 
 async function readDeployedEnvironment(stage: string, abortSignal: AbortSignal): Promise<Environment> {
@@ -57,10 +81,7 @@ async function readDeployedEnvironment(stage: string, abortSignal: AbortSignal):
   const client = new LambdaClient({ maxAttempts: 3, requestHandler: new NodeHttpHandler(TIMEOUTS) })
   try {
     const command = new GetFunctionConfigurationCommand({ FunctionName })
-    const { Environment: environment } = await client.send(command, { abortSignal })
-    if (environment?.Error === undefined) return environment?.Variables ?? {}
-    const message = `The settings of ${FunctionName} cannot be read: ${environment.Error.Message}`
-    throw new CommandError('failed', message, { exitCode: 2 })
+    return (await client.send(command, { abortSignal })).Environment?.Variables ?? {}
   } catch (error) {
     if (!(error instanceof ResourceNotFoundException)) throw error
     const message = `The stage "${stage}" is not deployed in this account and region: there is no function ${FunctionName}.`
@@ -70,13 +91,11 @@ async function readDeployedEnvironment(stage: string, abortSignal: AbortSignal):
 
 export async function useLocalService(directory: string): Promise<Environment> {
   const demo = await readDemoFile(directory).catch(() => undefined)
-  if (!demo?.environment || !demo.dynamodb_endpoint || !demo.s3_endpoint) {
-    throw notRunning(`it left nothing in ${directory} that can be read`)
-  }
   // A service that has stopped leaves addresses at which nothing listens any more.
-  await fetch(demo.dynamodb_endpoint).catch(() => {
-    throw notRunning(`nobody answers at ${demo.dynamodb_endpoint}`)
-  })
+  if (!demo || !(await isAnswering(demo.dynamodb_endpoint))) {
+    const message = `The local service does not run: start it with npm start. (It would be in ${directory}.)`
+    throw new CommandError('not_running', message, { exitCode: 2 })
+  }
   process.env.AWS_REGION ||= 'us-east-1'
   process.env.AWS_ACCESS_KEY_ID ||= 'local'
   process.env.AWS_SECRET_ACCESS_KEY ||= 'local'
@@ -85,7 +104,8 @@ export async function useLocalService(directory: string): Promise<Environment> {
   return demo.environment
 }
 
-function notRunning(sign: string): CommandError {
-  const message = `The local service does not run: start it with npm start. (${sign})`
-  return new CommandError('not_running', message, { exitCode: 2 })
-}
+const isAnswering = (url: string) =>
+  fetch(url).then(
+    () => true,
+    () => false,
+  )

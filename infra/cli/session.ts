@@ -1,6 +1,5 @@
-import type { Target } from './target.ts'
-import type { Output } from './terminal/output.ts'
-import type { Terminal } from './terminal/terminal.ts'
+import type { Target } from './connect.ts'
+import type { Output, Terminal } from './terminal/output.ts'
 
 /** 0: done, and nothing is wrong; 1: something is wrong. */
 export type ExitCode = 0 | 1

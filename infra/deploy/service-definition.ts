@@ -16,6 +16,12 @@ export interface Route {
   functionName: string
 }
 
+export interface DeclaredTable extends CreateTableCommandInput {
+  TableName: string
+  TimeToLiveSpecification?: { AttributeName: string }
+  PointInTimeRecoverySpecification?: object
+}
+
 export type FunctionDefinition = ReturnType<typeof toDefinition>
 /** The stage `local` of serverless.yml: the one source of names, tables and gateway answers. */
 export type ServiceDefinition = ReturnType<typeof readServiceDefinition>
@@ -63,8 +69,9 @@ function intervalMs(rate: string): number {
   return 60_000 * Number(minutes)
 }
 
-function readTables(environment: Record<string, string>): CreateTableCommandInput[] {
+/** The tables of infra/resources/tables.yml. @param environment has their names */
+export function readTables(environment: Readonly<Record<string, string | undefined>>): DeclaredTable[] {
   const text = readFileSync(join(import.meta.dirname, '../resources/tables.yml'), 'utf8')
   const filled = text.replace(/\$\{self:provider\.environment\.(\w+)\}/g, (_, variable) => environment[variable] ?? '')
-  return ofType(parse(filled), 'AWS::DynamoDB::Table').map(([, { Properties }]) => Properties)
+  return ofType(parse(filled), 'AWS::DynamoDB::Table').map(([, { Properties }]) => Properties as DeclaredTable)
 }

@@ -53,7 +53,7 @@ describe('npm run admin -- documents', () => {
     const audited = (...options: string[]) => admin('audit', '--workspace', 'ws_verify', ...options)
     expect(await audited()).toMatchObject({ code: 0 })
     const wrong = expect.stringContaining(
-      `${other} has the SHA-256 ${found.sha256}, its object ${found.objectKey} has none`,
+      `wrong_sha256: document_id ${other}, object_key ${found.objectKey}, sha256 ${found.sha256}, object_sha256 null`,
     )
     expect(await audited('--sha256')).toMatchObject({ code: 1, stdout: wrong })
     await s3.send(new DeleteObjectCommand(object))

@@ -42,7 +42,7 @@ describe('an audit by the command', () => {
     const { report, found, shown } = await audit()
     expect(report).toMatchObject({ workspaces: WORKSPACES + 2, findings: WORKSPACES })
     expect(new Set(found).size).toBe(WORKSPACES)
-    expect(shown.at(-1)).toMatch(/^audited (\[#+-*\] )?14( of about [\d,]+)? workspaces$/)
+    expect(shown.at(-1)).toMatch(/^audited 14 workspaces$/)
     const stopped = await audit({ most: 4 })
     expect([stopped.report, stopped.found.length < WORKSPACES]).toEqual([new Error('Stopped by SIGINT.'), true])
   })

@@ -47,7 +47,7 @@ describe('npm run admin -- audit', () => {
     const found = await runAdminProcess(line())
     expect(found.code).toBe(1)
     expect(found.stdout).toMatch(
-      /^ws_full: document file_\w+ \(1000000 bytes\) has lost its object documents\/ws_full\/\S+\n/,
+      /^ws_full: document_without_object: document_id file_\w+, object_key documents\/ws_full\/\S+, size_bytes 1000000\n/,
     )
     expect(found.stdout).toContain('1 findings, 0 repaired, 1 left. "audit --repair"')
 

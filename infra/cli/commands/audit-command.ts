@@ -4,15 +4,11 @@ import type { AuditOptions } from '../../../lib/audit/audit-context.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { ExitCode, Run, Session } from '../session.ts'
+import { snakeCase } from '../terminal/output.ts'
 import { parseWorkspaceId } from '../terminal/parse-values.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
-interface AuditCommandOptions {
-  repair: boolean
-  deleteLostDocuments: boolean
-  sha256: boolean
-  workspace?: WorkspaceId
-}
+type Options = Pick<AuditOptions, 'repair' | 'deleteLostDocuments'> & { sha256: boolean; workspace?: WorkspaceId }
 
 export function addAuditCommand(command: Command, run: Run): void {
   command
@@ -25,13 +21,11 @@ export function addAuditCommand(command: Command, run: Run): void {
     .action(run(auditAndTell))
 }
 
-async function auditAndTell(session: Session, options: AuditCommandOptions): Promise<ExitCode> {
+async function auditAndTell(session: Session, { workspace, sha256, ...options }: Options): Promise<ExitCode> {
   const { output, signal, stores } = session
-  const { workspace, repair, deleteLostDocuments } = options
   const auditOptions: AuditOptions = {
-    repair,
-    deleteLostDocuments,
-    comparesSha256: options.sha256,
+    ...options,
+    comparesSha256: sha256,
     onFinding: (finding) => output.print(describeFinding(finding), finding),
     onNotAddedUp: ({ workspaceId, reason }) =>
       output.print(`${workspaceId}: could not be added up (${reason})`, { kind: 'not_added_up', workspaceId, reason }),
@@ -46,7 +40,7 @@ async function auditAndTell(session: Session, options: AuditCommandOptions): Pro
   if (workspace !== undefined && report.documents + report.findings === 0)
     await requireWorkspace(workspace, connected, signal)
   const left = report.findings - report.repaired
-  const hint = repair ? '' : ' "audit --repair" repairs what it can.'
+  const hint = options.repair ? '' : ' "audit --repair" repairs what it can.'
   output.print(
     `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes: ` +
       (report.findings === 0
@@ -57,34 +51,9 @@ async function auditAndTell(session: Session, options: AuditCommandOptions): Pro
   return left === 0 ? 0 : 1
 }
 
-export function describeFinding(finding: Finding): string {
-  return `${finding.workspaceId}: ${explain(finding)}${finding.isRepaired ? ' (repaired)' : ''}`
+/** By the words of docs/administration.md, which says what each kind of finding means. */
+export function describeFinding({ workspaceId, kind, isRepaired, ...facts }: Finding): string {
+  const known = Object.entries(facts).filter(([, value]) => value !== undefined)
+  const text = known.map(([name, value]) => `${snakeCase(name)} ${value}`).join(', ')
+  return `${workspaceId}: ${kind}${isRepaired ? ' (repaired)' : ''}: ${text}`
 }
-
-function explain(finding: Finding): string {
-  switch (finding.kind) {
-    case 'drift':
-      return (
-        `counts ${finding.documents} documents of ${finding.usedBytes} bytes, ` +
-        `has ${finding.expectedDocuments} of ${finding.expectedBytes}`
-      )
-    case 'old_leftover':
-      return `${finding.leftover} of attempt ${finding.attemptId}${finding.sizeBytes === undefined ? '' : ` (${finding.sizeBytes} bytes)`} was given up ${seconds(finding.overdueMs)} ago`
-    case 'overdue_expiry':
-      return `document ${finding.documentId} (${finding.sizeBytes} bytes) expired ${seconds(finding.overdueMs)} ago`
-    case 'object_without_document':
-      return `object ${finding.objectKey} (${finding.sizeBytes} bytes) belongs to no document`
-    case 'document_without_object':
-      return `document ${finding.documentId} (${finding.sizeBytes} bytes) has lost its object ${finding.objectKey}`
-    case 'wrong_size':
-      return `document ${finding.documentId} has ${finding.sizeBytes} bytes, its object ${finding.objectKey} has ${finding.objectBytes}`
-    case 'wrong_sha256':
-      return `document ${finding.documentId} has the SHA-256 ${finding.sha256}, its object ${finding.objectKey} has ${finding.objectSha256 ?? 'none'}`
-    case 'unreadable_item':
-      return finding.message
-    case 'not_audited':
-      return `was not audited: ${finding.message}`
-  }
-}
-
-const seconds = (durationMs: number) => `${Math.round(durationMs / 1000)} s`

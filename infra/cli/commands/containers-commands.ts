@@ -4,6 +4,7 @@ import { type Container, FILE_COLUMNS, listFiles, openContainer, removeFiles } f
 import { later, type Run, type Session } from '../session.ts'
 import { addListOptions } from '../terminal/list-options.ts'
 import { parseContainerId, parseSize, parseWorkspaceId, secondsBetween } from '../terminal/parse-values.ts'
+import { addCommand } from '../usage.ts'
 
 export function addContainersCommands(program: Command, run: Run): void {
   const group = program.command('containers').description('put, list and remove container files; let containers write')
@@ -15,35 +16,33 @@ export function addContainersCommands(program: Command, run: Run): void {
   const putInto = async (session: Session, names: string[], { container }: { container: ContainerId }) =>
     (await import('../containers/put-files.ts')).putFiles(session, await open(session, container), names)
 
-  group
-    .command('put')
-    .description('put files and directories into a container, in place of files of the same paths')
+  const add = (usage: string, description: string) => addCommand(group, usage, description)
+  add('put', 'put files and directories into a container, in place of files of the same paths')
     .argument('<file...>', 'files, and directories with all that is in them, except links')
     .requiredOption('--container <id>', 'the container', parseContainerId)
     .addHelpText('after', '\nPuts nothing if there is a file among them that could not be promoted.')
     .action(run(putInto))
-  addListOptions(add('list', 'list the files of a container, by path'), FILE_COLUMNS).action(inContainer(listFiles))
-  add('remove', 'remove files of a container, or all; the documents made of them stay')
+  addListOptions(add('list <container_id>', 'list the files of a container, by path'), FILE_COLUMNS).action(
+    inContainer(listFiles),
+  )
+  add('remove <container_id>', 'remove files of a container, or all; the documents made of them stay')
     .argument('[path...]', 'their paths; one with a "/" at its end: all below it')
-    .option('--yes', 'do not ask', false)
     .addHelpText('after', '\nMay be repeated: what is already gone is fine.')
     .action(inContainer(removeFiles))
-  add('grant', 'print AWS credentials that list, read and write the files of this container, and nothing else')
+  add(
+    'grant <container_id>',
+    'print AWS credentials that list, read and write the files of this container, and nothing else',
+  )
     .addOption(lifeOption('1h', '15m', '12h'))
     .addOption(form.choices(['env', 'process']).default('env'))
     .addHelpText('after', '\nThe setting sandboxWriters names who may. Whoever has assumed a role gets 1h at most.')
     .action(inContainer(later(async () => (await import('../containers/grant.ts')).grant)))
-  add('upload-url', 'print a form by which anybody can upload one file, without AWS credentials')
+  add('upload-url <container_id>', 'print a form by which anybody can upload one file, without AWS credentials')
     .argument('<path>', 'its path in the container')
     .option('--max-bytes <size>', 'how large it may be; by default 100MiB, or what can be promoted', parseSize)
     .addOption(lifeOption('15m', '1s', '7d'))
     .addHelpText('after', '\nIt ends with the credentials that sign it, if these end before.')
     .action(inContainer(later(async () => (await import('../containers/upload-url.ts')).printUploadUrl)))
-
-  function add(name: string, description: string): Command {
-    const command = group.command(name).description(description)
-    return command.argument('<container_id>', 'the container', parseContainerId)
-  }
 }
 
 function lifeOption(byDefault: string, shortest: string, longest: string): Option {

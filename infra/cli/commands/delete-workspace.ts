@@ -3,8 +3,8 @@ import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.t
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { LONGEST_LIFE_MS } from '../../../lib/ledger/begin-document.ts'
 import { cleanMarkers } from '../../../lib/ledger/clean-markers.ts'
-import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
-import { endStray, LONGEST_COPY_MS, undo } from '../../../lib/ledger/undo.ts'
+import { resolveDueItem } from '../../../lib/ledger/resolve-due-item.ts'
+import { endStray } from '../../../lib/ledger/undo.ts'
 import { CommandError } from '../command-error.ts'
 import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
@@ -20,7 +20,7 @@ import { eraseStored, sweepBuckets } from './erase-stored.ts'
 export async function deleteWorkspace(
   session: Session,
   workspaceId: WorkspaceId,
-  { empty, erase, yes }: { empty: boolean; erase: boolean; yes: boolean },
+  { empty, erase }: { empty: boolean; erase: boolean },
 ): Promise<void> {
   const { output, signal } = session
   const stores = await session.stores()
@@ -45,7 +45,7 @@ export async function deleteWorkspace(
   }
   const what = isEmpty ? '' : ` with its ${contents}`
   const andStored = stored ? `, and ${stored.texts.join(', ')},` : ''
-  await confirm(`Delete workspace ${workspaceId}${what}${andStored} in ${session.place}?`, yes, session)
+  await confirm(`Delete workspace ${workspaceId}${what}${andStored} in ${session.place}?`, session)
 
   await stores.apiKeys.removeAll(workspaceId, signal)
   if (erase) {
@@ -92,9 +92,7 @@ export async function removeEmptied(
 async function endLeftover(item: StoredItem, stores: Stores, signal: AbortSignal): Promise<void> {
   const nowMs = stores.now()
   if (item.state === 'stray') await endStray(item, { isKept: item.dueAtMs > nowMs }, stores, signal)
-  else if (item.state === 'deleting') await deleteDocument(item, {}, stores, signal)
-  else if (item.state === 'pending' && item.dueAtMs - stores.leaseMs + LONGEST_LIFE_MS <= nowMs)
-    await undo(item, nowMs + LONGEST_COPY_MS, stores, signal)
+  else if (item.state !== 'ready') await resolveDueItem(item, nowMs + stores.leaseMs - LONGEST_LIFE_MS, stores, signal)
 }
 
 const isDocument = ({ state }: StoredItem) => state === 'ready' || state === 'deleting'

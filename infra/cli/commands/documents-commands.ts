@@ -10,7 +10,8 @@ import type { ExitCode, Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
 import { bytesCell, counted, duration, exactBytes, table, time } from '../terminal/output.ts'
-import { parseDocumentId, parseDocumentIds, parseExpiresIn, parseWorkspaceId } from '../terminal/parse-values.ts'
+import { parseExpiresIn } from '../terminal/parse-values.ts'
+import { addCommand } from '../usage.ts'
 import { findDocument, getDocument } from './get-document.ts'
 import { requireWorkspace } from './require-workspace.ts'
 import { verifyDocuments } from './verify-documents.ts'
@@ -31,42 +32,43 @@ const COLUMNS: Columns<WorkspaceDocument> = {
 
 export function addDocumentsCommands(program: Command, run: Run): void {
   const group = program.command('documents').description('list, show, get, expire and delete documents of a workspace')
-  const list = ofWorkspace('list', 'list documents, oldest first except those made with an Idempotency-Key')
+  const add = (usage: string, description: string) => addCommand(group, usage, description)
+  const list = add('list <workspace_id>', 'list documents, oldest first except those made with an Idempotency-Key')
   addListOptions(list, COLUMNS).action(run(listDocuments))
-  ofWorkspace('show', 'show a document').argument('<document_id>', 'its id', parseDocumentId).action(run(showDocument))
-  ofWorkspace('get', 'fetch the content of a document')
-    .argument('<document_id>', 'its id', parseDocumentId)
+  add('show <workspace_id> <document_id>', 'show a document').action(run(showDocument))
+  add('get <workspace_id> <document_id>', 'fetch the content of a document')
     .option('--output <file>', 'file to write, or "-" for standard output; by default its own name')
     .addHelpText('after', '\nAn existing file is not overwritten.')
     .action(run(getDocument))
-  ofWorkspace('verify', 'compare the size and SHA-256 of documents with what S3 says of their objects')
-    .argument('<document_id...>', 'their ids', parseDocumentIds)
+  add(
+    'verify <workspace_id> <document_id...>',
+    'compare the size and SHA-256 of documents with what S3 says of their objects',
+  )
     .addHelpText('after', '\nReads no content. Exits with 1 if one differs or has no object.')
     .action(run(verifyDocuments))
-  ofWorkspace('expire', 'set when documents expire: then they are gone for callers, and soon deleted')
-    .argument('<document_id...>', 'their ids', parseDocumentIds)
+  add(
+    'expire <workspace_id> <document_id...>',
+    'set when documents expire: then they are gone for callers, and soon deleted',
+  )
     .option('--in <duration>', 'from now, 1s to 3650d', parseExpiresIn)
     .option('--never', 'they no longer expire')
     .addHelpText('after', '\nMay be repeated. Exits with 1 if one is gone. Ctrl-C stops after the current document.')
     .action(run(expire))
-  ofWorkspace('delete', 'delete documents with their objects, and give their bytes back to the workspace')
-    .argument('<document_id...>', 'their ids', parseDocumentIds)
-    .option('--yes', 'do not ask', false)
+  add(
+    'delete <workspace_id> <document_id...>',
+    'delete documents with their objects, and give their bytes back to the workspace',
+  )
     .addHelpText('after', '\nMay be repeated: what is already gone is fine. Ctrl-C stops after the current document.')
     .action(run(confirmAndDelete))
-
-  function ofWorkspace(name: string, description: string): Command {
-    return group.command(name).description(description).argument('<workspace_id>', 'the workspace', parseWorkspaceId)
-  }
 }
 
-const timeOrNever = (at: Date | undefined) => (at ? time(at.getTime()) : 'never')
+const timeOrNever = (at: Date | undefined) => (at ? time(at) : 'never')
 
 /** Leaves out what concerns only the ledger and the table. */
 const toJson = ({ countedFrom: _, state: __, itemId: ___, ...document }: WorkspaceDocument & { itemId?: string }) =>
   document
 
-async function listDocuments(session: Session, workspaceId: WorkspaceId, options: ListOptions) {
+async function listDocuments(session: Session, workspaceId: WorkspaceId, options: ListOptions<WorkspaceDocument>) {
   const { output, signal } = session
   const { documents, ledger } = await session.stores()
   const rows = documentsIn(documents.list(workspaceId, signal))
@@ -116,14 +118,14 @@ async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentI
     const isSet = document && (await documents.setExpiry(document, expiresAt, signal))
     if (!isSet) code = 1
     const outcome = isSet ? 'set' : whyNotSet(document, leaseMs)
-    const reasons = {
+    const texts = {
+      set: `expires ${timeOrNever(expiresAt)}`,
       absent: ABSENT,
       expired: 'has expired',
       ends_soon: `has less than ${duration(leaseMs / 1000)} left, which nobody may change`,
       changed: 'somebody else has just changed it',
     }
-    const text = outcome === 'set' ? `expires ${timeOrNever(expiresAt)}` : reasons[outcome]
-    output.done(`${documentId}: ${text}.`, { workspaceId, documentId, outcome, ...(isSet && { expiresAt }) })
+    output.done(`${documentId}: ${texts[outcome]}.`, { workspaceId, documentId, outcome, ...(isSet && { expiresAt }) })
   }
   return code
 }
@@ -154,14 +156,9 @@ export async function expireExisting(session: Session, workspaceId: WorkspaceId,
   return found.unreadable > 0 ? 1 : 0
 }
 
-async function confirmAndDelete(
-  session: Session,
-  workspaceId: WorkspaceId,
-  ids: DocumentId[],
-  { yes }: { yes: boolean },
-): Promise<void> {
+async function confirmAndDelete(session: Session, workspaceId: WorkspaceId, ids: DocumentId[]): Promise<void> {
   await requireWorkspace(workspaceId, await session.stores(), session.signal)
-  await confirm(`Delete ${counted(ids.length, 'document')} of ${workspaceId} in ${session.place}?`, yes, session)
+  await confirm(`Delete ${counted(ids.length, 'document')} of ${workspaceId} in ${session.place}?`, session)
   await deleteDocuments(session, workspaceId, ids)
 }
 

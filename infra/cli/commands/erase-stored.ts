@@ -133,7 +133,7 @@ export async function eraseStored(
   const tombstonesExpireAt = new Date(stores.now() + 1000 * TOMBSTONE_SECONDS)
   session.output.done(
     `Workspace ${workspaceId} is erased, with ${counted(keys, 'key')} and ${counted(documents, 'document')}. ` +
-      `${counted(tombstones, 'tombstone')} will expire by ${time(tombstonesExpireAt.getTime())}; backups and logs stay, too (docs/tenants-and-regions.md).`,
+      `${counted(tombstones, 'tombstone')} will expire by ${time(tombstonesExpireAt)}; backups and logs stay, too (docs/tenants-and-regions.md).`,
     { ...deleted, outcome: 'erased', tombstones, tombstonesExpireAt },
   )
 }

@@ -1,7 +1,7 @@
 import { createWriteStream, existsSync } from 'node:fs'
 import { link, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { attachmentName } from '../../../lib/content-disposition.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
@@ -10,7 +10,6 @@ import { CommandError } from '../command-error.ts'
 import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
 import { bytes, exactBytes } from '../terminal/output.ts'
-import { progressBar } from '../terminal/status-line.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
 /** @throws CommandError when there is none */
@@ -62,14 +61,12 @@ async function open(document: WorkspaceDocument, { s3, config }: Stores, signal:
   const { GetObjectCommand, NoSuchKey } = await import('@aws-sdk/client-s3')
   const object = { Bucket: config.documentsBucket, Key: document.objectKey }
   try {
-    const { Body } = await s3.send(new GetObjectCommand(object), { abortSignal: signal })
-    if (Body instanceof Readable) return Body
+    return (await s3.send(new GetObjectCommand(object), { abortSignal: signal })).Body as Readable
   } catch (error) {
     if (!(error instanceof NoSuchKey)) throw error
     const message = `The content of ${document.documentId} is lost: see npm run admin -- audit --help`
     throw new CommandError('content_lost', message, { cause: error })
   }
-  throw new Error('S3 answered without a content')
 }
 
 /** Passes the bytes on, shows progress, and fails when their number differs from the record. */
@@ -78,7 +75,7 @@ function countBytes({ sizeBytes }: WorkspaceDocument, progress: (text: string) =
     let seen = 0
     for await (const chunk of chunks) {
       seen += chunk.length
-      progress(progressBar(seen, sizeBytes, bytes))
+      progress(`${bytes(seen)} of ${bytes(sizeBytes)}`)
       yield chunk
     }
     if (seen === sizeBytes) return

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { ApiKeyChange } from '../../../lib/auth/api-key-administration.ts'
+import type { ApiKeyChange, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
@@ -10,7 +10,6 @@ import {
   type Expiry,
   parseDuration,
   parseExpiry,
-  parseKeyId,
   parseKeyName,
   parseLimit,
   parsePermissions,
@@ -18,6 +17,7 @@ import {
   parseUserId,
   parseWorkspaceId,
 } from '../terminal/parse-values.ts'
+import { addCommand } from '../usage.ts'
 import { describeKey, findKey, KEY_COLUMNS, keyJson, keyNotFound, stateOf } from './keys.ts'
 import { createKey, requirePlatformEnd, rotateKey } from './new-key.ts'
 import { requireWorkspace } from './require-workspace.ts'
@@ -29,9 +29,8 @@ const REPEATABLE = `one or more, separated by commas: ${PERMISSIONS.join(', ')}`
 
 export function addKeysCommands(program: Command, run: Run): void {
   const group = program.command('keys').description('make, list, change and end API keys')
-  group
-    .command('create')
-    .description('make an API key and print its token, once: only its hash is stored')
+  const add = (usage: string, description: string) => addCommand(group, usage, description)
+  add('create', 'make an API key and print its token, once: only its hash is stored')
     .option('--workspace <id>', 'the workspace it is for', parseWorkspaceId)
     .option('--platform', 'a platform key: it manages workspaces and their keys, by the API', false)
     .option('--name <name>', 'its name; a key that has it is made anew, with another token', parseKeyName)
@@ -41,39 +40,33 @@ export function addKeysCommands(program: Command, run: Run): void {
     .option('--user <id>', 'its owner', parseUserId)
     .option('--expires <when>', EXPIRY, parseExpiry)
     .option('--requests-per-minute <number>', LIMIT, parseRequestsPerMinute)
-    .option('--yes', 'do not ask if there is no such workspace', false)
     .action(run(createKey))
-  addListOptions(group.command('list'), KEY_COLUMNS)
-    .description('list keys, without their tokens, which are not stored')
+  addListOptions(add('list', 'list keys, without their tokens, which are not stored'), KEY_COLUMNS)
     .option('--workspace <id>', 'only those of this workspace', parseWorkspaceId)
     .action(run(listKeys))
-  ofKey('show', 'show a key').action(run(showKey))
-  changing('change', 'replace the permissions of a standard key, or change the limit of any')
+  add('show <key_id>', 'show a key').action(run(showKey))
+  changing('change <key_id>', 'replace the permissions of a standard key, or change the limit of any')
     .option('--permission <name>', REPEATABLE, parsePermissions)
     .option('--requests-per-minute <number>', `${LIMIT}, or default`, parseLimit)
     .action(run(changeKey))
-  changing('disable', 'refuse a key from now on')
-    .option('--yes', 'do not ask', false)
-    .action(
-      run((session, keyId: string, { yes }: { yes: boolean }) => change(session, keyId, { isEnabled: false }, yes)),
-    )
-  changing('enable', 'accept a disabled key again').action(
+  changing('disable <key_id>', 'refuse a key from now on').action(
+    run((session, keyId: string) => change(session, keyId, { isEnabled: false })),
+  )
+  changing('enable <key_id>', 'accept a disabled key again').action(
     run((session, keyId: string) => change(session, keyId, { isEnabled: true })),
   )
-  changing('expire', 'set when a key expires')
+  changing('expire <key_id>', 'set when a key expires')
     .argument('<when>', `${EXPIRY}; 0s: at once`, parseExpiry)
     .action(
       run((session, keyId: string, expires: Expiry) =>
         change(session, keyId, { expiresAtMs: expires === 'never' ? undefined : expires }),
       ),
     )
-  changing('rotate', 'give a key another token, and print it')
+  changing('rotate <key_id>', 'give a key another token, and print it')
     .addOption(graceOption(DAY_MS, '24h'))
     .option('--expires <when>', `when the key expires, from now on: ${EXPIRY}`, parseExpiry)
     .action(run(rotateKey))
-  changing('delete', 'delete a key for good; "disable" can be undone')
-    .option('--yes', 'do not ask', false)
-    .action(run(deleteKey))
+  changing('delete <key_id>', 'delete a key for good; "disable" can be undone').action(run(deleteKey))
 
   function graceOption(byDefaultMs: number, words: string): Option {
     return new Option('--grace <duration>', 'how long former tokens keep working: 30s, 15m, 24h, 90d; 0: not at all')
@@ -81,17 +74,16 @@ export function addKeysCommands(program: Command, run: Run): void {
       .default(byDefaultMs, words)
   }
 
-  function ofKey(name: string, description: string): Command {
-    return group.command(name).description(description).argument('<key_id>', 'which key', parseKeyId)
-  }
-
-  function changing(name: string, description: string): Command {
+  function changing(usage: string, description: string): Command {
     const atOnce = '\nThe service looks the key up with every request: this applies from the next one on.'
-    return ofKey(name, description).addHelpText('after', atOnce)
+    return add(usage, description).addHelpText('after', atOnce)
   }
 }
 
-async function listKeys(session: Session, { workspace, ...options }: { workspace?: WorkspaceId } & ListOptions) {
+async function listKeys(
+  session: Session,
+  { workspace, ...options }: { workspace?: WorkspaceId } & ListOptions<ApiKeyRecord>,
+) {
   const { apiKeys, ...stores } = await session.stores()
   const keys = apiKeys.list({ workspaceId: workspace }, session.signal)
   const count = await session.output.list(keys, { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })
@@ -103,8 +95,7 @@ async function showKey(session: Session, keyId: string) {
   session.output.print(`${describeKey(key)}.`, keyJson(key))
 }
 
-/** @param isConfirmed false: asks before a change that locks somebody out */
-async function change(session: Session, keyId: string, changes: ApiKeyChange, isConfirmed = false) {
+async function change(session: Session, keyId: string, changes: ApiKeyChange) {
   const { apiKeys } = await session.stores()
   const key = await findKey(keyId, apiKeys, session.signal)
   if (key.kind === 'platform' && 'expiresAtMs' in changes) requirePlatformEnd(changes.expiresAtMs)
@@ -113,7 +104,7 @@ async function change(session: Session, keyId: string, changes: ApiKeyChange, is
     throw new CommandError('not_a_standard_key', message)
   }
   if (changes.isEnabled === false && stateOf(key) === 'enabled') {
-    await confirm(`Refuse all requests with ${describeKey(key)}, in ${session.place}?`, isConfirmed, session)
+    await confirm(`Refuse all requests with ${describeKey(key)}, in ${session.place}?`, session)
   }
   const changed = await apiKeys.change(keyId, changes, session.signal)
   if (changed === undefined) throw keyNotFound(keyId)
@@ -132,10 +123,10 @@ async function changeKey(
   await change(session, keyId, { ...permissions, ...(requestsPerMinute !== undefined && limit) })
 }
 
-async function deleteKey(session: Session, keyId: string, { yes }: { yes: boolean }) {
+async function deleteKey(session: Session, keyId: string) {
   const { apiKeys } = await session.stores()
   const key = await findKey(keyId, apiKeys, session.signal)
-  await confirm(`Delete ${describeKey(key)}, in ${session.place}?`, yes, session)
+  await confirm(`Delete ${describeKey(key)}, in ${session.place}?`, session)
   await apiKeys.remove(keyId, session.signal)
   session.output.done(`Key ${keyId} is deleted.`, { ...keyJson(key), outcome: 'deleted' })
 }

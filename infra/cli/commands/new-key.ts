@@ -19,7 +19,6 @@ interface KeyOptions {
   user?: string
   expires?: Expiry
   requestsPerMinute?: number
-  yes: boolean
 }
 
 const OF_PLATFORM = { kind: 'platform', workspaceId: undefined, workspaceRequestsPerMinute: undefined } as const
@@ -32,17 +31,20 @@ export async function createKey(session: Session, options: KeyOptions): Promise<
   const { requestsPerMinute, expires, grace: graceMs } = options
   const rights = { permissions, userId, requestsPerMinute, expiresAtMs: toExpiresAtMs(expires) }
   if (platform === (workspaceId !== undefined)) throw wrongUsage('Say --workspace or --platform.')
-  if (workspaceId === undefined)
-    return createPlatformKey(session, { grant: { ...rights, ...OF_PLATFORM }, name, graceMs }, management)
-  if (management && permissions.length > 0) {
-    throw wrongUsage('A management key has every permission: leave --permission out.')
+  if (workspaceId === undefined) {
+    if (management || permissions.length > 0)
+      throw wrongUsage('A platform key manages workspaces and keys: leave --management and --permission out.')
+    requirePlatformEnd(rights.expiresAtMs)
+    const wanted = { grant: { ...rights, ...OF_PLATFORM }, name, graceMs }
+    return show(await saveKey(wanted, await session.stores(), session.signal), session)
   }
-  if (!management && permissions.length === 0) {
-    throw wrongUsage(`A key needs --management or a --permission to be of use: ${PERMISSIONS.join(', ')}.`)
-  }
+  if (management === permissions.length > 0)
+    throw wrongUsage(
+      `A key needs --management or a --permission: every permission, or some of ${PERMISSIONS.join(', ')}.`,
+    )
   const stores = await session.stores()
   if ((await stores.ledger.read(workspaceId, session.signal)) === undefined) {
-    await confirm(`There is no workspace ${workspaceId}. Make it, with the default quota?`, options.yes, session)
+    await confirm(`There is no workspace ${workspaceId}. Make it, with the default quota?`, session)
     const settings = { quotaBytes: stores.config.defaultQuotaBytes }
     await stores.workspaces.create(workspaceId, settings, session.signal)
   }
@@ -54,15 +56,6 @@ export async function createKey(session: Session, options: KeyOptions): Promise<
 /** A platform key always ends, as it can make keys of every workspace. */
 export function requirePlatformEnd(expiresAtMs = Number.POSITIVE_INFINITY): void {
   if (expiresAtMs > Date.now() + YEAR_MS + 1000) throw wrongUsage('A platform key ends within a year: say when.')
-}
-
-/** @throws CommandError for what it cannot have */
-async function createPlatformKey(session: Session, wanted: Parameters<typeof saveKey>[0], management: boolean) {
-  const { permissions, expiresAtMs } = wanted.grant
-  if (management || permissions.length > 0)
-    throw wrongUsage('A platform key manages workspaces and keys: leave --management and --permission out.')
-  requirePlatformEnd(expiresAtMs)
-  show(await saveKey(wanted, await session.stores(), session.signal), session)
 }
 
 export async function rotateKey(session: Session, keyId: string, options: { grace: number; expires?: Expiry }) {
@@ -89,5 +82,5 @@ function show({ key, token }: Omit<NewKey, 'isNew'>, { output }: Session): void 
   output.print(token, { ...json, token })
   output.note(`This is the token of ${describeKey(key)}. It is not stored and not shown again.`)
   const { formerTokensEndAt } = json
-  if (formerTokensEndAt) output.note(`Its former tokens work until ${time(formerTokensEndAt.getTime())}.`)
+  if (formerTokensEndAt) output.note(`Its former tokens work until ${time(formerTokensEndAt)}.`)
 }

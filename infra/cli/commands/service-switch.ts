@@ -2,7 +2,10 @@ import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudf
 import { DisableRuleCommand, EnableRuleCommand, EventBridgeClient } from '@aws-sdk/client-eventbridge'
 import { DeleteFunctionConcurrencyCommand, LambdaClient, PutFunctionConcurrencyCommand } from '@aws-sdk/client-lambda'
 import { resourcesOf } from '../../deploy/stack.ts'
-import { CommandError } from '../command-error.ts'
+import { CommandError, wrongUsage } from '../command-error.ts'
+import { stackNameOf, useRegionOf } from '../connect.ts'
+import type { Session } from '../session.ts'
+import { confirm } from '../terminal/confirm.ts'
 
 interface Properties {
   ReservedConcurrentExecutions?: number | string
@@ -17,7 +20,12 @@ const SCHEDULE = 'AWS::Events::Rule'
  * While the service is stopped, no schedule runs and no function takes a request; what is under way ends by itself. To
  * resume is to set functions and schedules as the stage's deployment has them. Both may be repeated.
  */
-export async function* switchService(way: 'stop' | 'resume', stackName: string, signal: AbortSignal) {
+export async function switchStage(session: Session, way: 'stop' | 'resume'): Promise<void> {
+  const { output, signal, target } = session
+  if (target.stage === undefined) throw wrongUsage('Say which deployed stage, with --stage <name>.')
+  if (way === 'stop') await confirm(`Stop all functions of the stage "${target.stage}"?`, session)
+  useRegionOf(target)
+  const stackName = stackNameOf(target.stage)
   const resources = await resourcesOf(stackName, signal)
   const [functions, schedules] = [FUNCTION, SCHEDULE].map((type) => resources.filter((each) => each.type === type))
   if (!functions?.length || !schedules) {
@@ -26,9 +34,13 @@ export async function* switchService(way: 'stop' | 'resume', stackName: string, 
   }
   const deployed = way === 'stop' ? {} : await propertiesOf(stackName, signal)
   const inOrder = way === 'stop' ? [...schedules, ...functions] : [...functions, ...schedules]
-  for (const { logicalId, physicalId, type } of inOrder) {
+  for (const { logicalId, physicalId: name, type } of inOrder) {
     const properties = way === 'stop' ? STOPPED : (deployed[logicalId]?.Properties ?? {})
-    yield type === FUNCTION ? setFunction(physicalId, properties, signal) : setSchedule(physicalId, properties, signal)
+    const set = type === FUNCTION ? setFunction : setSchedule
+    const { isRunning, reservedConcurrency } = await set(name, properties, signal)
+    const reserved = reservedConcurrency === undefined ? '' : `, reserved concurrency ${reservedConcurrency}`
+    const text = `${name}: ${isRunning ? `runs again${reserved}` : 'stopped'}`
+    output.print(text, { name, isRunning, reservedConcurrency })
   }
 }
 
@@ -38,22 +50,22 @@ async function propertiesOf(StackName: string, abortSignal: AbortSignal) {
   return template.Resources ?? {}
 }
 
-async function setFunction(name: string, properties: Properties, abortSignal: AbortSignal) {
+async function setFunction(FunctionName: string, properties: Properties, abortSignal: AbortSignal) {
   const { ReservedConcurrentExecutions: reserved } = properties
   const client = new LambdaClient({})
   if (reserved === undefined) {
-    await client.send(new DeleteFunctionConcurrencyCommand({ FunctionName: name }), { abortSignal })
-    return { name, isRunning: true, reservedConcurrency: undefined }
+    await client.send(new DeleteFunctionConcurrencyCommand({ FunctionName }), { abortSignal })
+    return { isRunning: true, reservedConcurrency: undefined }
   }
   const reservedConcurrency = Number(reserved)
-  const concurrency = { FunctionName: name, ReservedConcurrentExecutions: reservedConcurrency }
+  const concurrency = { FunctionName, ReservedConcurrentExecutions: reservedConcurrency }
   await client.send(new PutFunctionConcurrencyCommand(concurrency), { abortSignal })
-  return { name, isRunning: reservedConcurrency > 0, reservedConcurrency }
+  return { isRunning: reservedConcurrency > 0, reservedConcurrency }
 }
 
-async function setSchedule(name: string, { State }: Properties, abortSignal: AbortSignal) {
+async function setSchedule(Name: string, { State }: Properties, abortSignal: AbortSignal) {
   const isRunning = State !== 'DISABLED'
-  const command = isRunning ? new EnableRuleCommand({ Name: name }) : new DisableRuleCommand({ Name: name })
+  const command = isRunning ? new EnableRuleCommand({ Name }) : new DisableRuleCommand({ Name })
   await new EventBridgeClient({}).send(command, { abortSignal })
-  return { name, isRunning, reservedConcurrency: undefined }
+  return { isRunning, reservedConcurrency: undefined }
 }

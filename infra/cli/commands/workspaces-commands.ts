@@ -2,15 +2,16 @@ import type { Command } from 'commander'
 import { limitKeys } from '../../../lib/administration/save-workspace.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { chooseExpiry } from '../../../lib/ledger/expiry.ts'
-import type { StorageUsage, Taking, WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
+import type { StorageUsage, WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
 import { type ExitCode, later, type Run, type Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
 import { bytes, bytesCell, countCell, duration, exactBytes, table, time } from '../terminal/output.ts'
-import { parseLimit, parseRetention, parseSize, parseWorkspaceId } from '../terminal/parse-values.ts'
+import { parseLimit, parseRetention, parseSize } from '../terminal/parse-values.ts'
+import { addCommand } from '../usage.ts'
 import { expireExisting } from './documents-commands.ts'
-import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
+import { requireWorkspace } from './require-workspace.ts'
 
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
 const RETENTION =
@@ -21,7 +22,6 @@ type SetOptions = {
   expireAfter?: Kept
   expireAtMost?: Kept
   existing: boolean
-  yes: boolean
   requestsPerMinute?: number | 'default'
 }
 
@@ -35,38 +35,32 @@ const COLUMNS: Columns<WorkspaceLedger> = {
 
 export function addWorkspacesCommands(program: Command, run: Run): void {
   const group = program.command('workspaces').description('create, show, list, set up and delete workspaces')
-  ofWorkspace('create', 'make a workspace; without this, its first promotion makes it with the default quota')
+  const add = (usage: string, description: string) => addCommand(group, usage, description)
+  add('create <workspace_id>', 'make a workspace; without this, its first promotion makes it with the default quota')
     .option('--quota <size>', "its quota, such as 10GiB; by default the service's", parseSize)
     .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its quota is fine.`)
     .action(run(createWorkspace))
-  ofWorkspace('show', 'show quota, used bytes and what is under way in a workspace').action(run(showWorkspace))
-  addListOptions(group.command('list').description('list all workspaces'), COLUMNS).action(run(listWorkspaces))
-  ofWorkspace('set-quota', 'change the quota of a workspace, even while promotions run')
+  add('show <workspace_id>', 'show quota, used bytes and what is under way in a workspace').action(run(showWorkspace))
+  addListOptions(add('list', 'list all workspaces'), COLUMNS).action(run(listWorkspaces))
+  add('set-quota <workspace_id>', 'change the quota of a workspace, even while promotions run')
     .argument('<size>', 'its new quota, such as 10GiB', parseSize)
     .addHelpText('after', `${SIZES}\nAsks if the new one is below what is used, or a thousandth of the old or less.`)
-    .option('--yes', 'do not ask', false)
     .action(run(setQuota))
-  ofWorkspace('set', 'set how long documents are kept, and the limit of its keys')
+  add('set <workspace_id>', 'set how long documents are kept, and the limit of its keys')
     .option('--expire-after <duration>', 'if their promotion does not say: 30d, or never', parseRetention)
     .option('--expire-at-most <duration>', 'whatever their promotion says: 90d, or never', parseRetention)
     .option('--requests-per-minute <number>', 'of each of its keys without a limit of its own; or default', parseLimit)
     .option('--existing', 'also those that are there', false)
-    .option('--yes', 'do not ask', false)
     .addHelpText('after', RETENTION)
     .action(run(setWorkspace))
-  ofWorkspace('delete', 'delete an empty workspace')
+  add('delete <workspace_id>', 'delete an empty workspace')
     .option('--empty', 'delete its keys and documents first', false)
     .option('--erase', 'the same, and then all versions of its objects and container files', false)
-    .option('--yes', 'do not ask', false)
     .addHelpText(
       'after',
       '\nMay be repeated. A key that is left would make it again with its next promotion. Without --erase, former versions\nof objects stay for a while (docs/tenants-and-regions.md).',
     )
     .action(run(later(async () => (await import('./delete-workspace.ts')).deleteWorkspace)))
-
-  function ofWorkspace(name: string, description: string): Command {
-    return group.command(name).description(description).argument('<workspace_id>', 'its id', parseWorkspaceId)
-  }
 }
 
 async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quota }: { quota?: number }) {
@@ -84,7 +78,11 @@ async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quo
 
 async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
   const ledger = await requireWorkspace(workspaceId, await session.stores(), session.signal)
-  const open = [...ledger.takings, ...ledger.releases]
+  const underWay = [...ledger.takings, ...ledger.releases].map((each) => {
+    const { documentId, attemptId, sizeBytes, leaseEndsAtMs } = each
+    const what = 'releaseId' in each ? 'deletion' : 'promotion'
+    return { documentId, attemptId, what, sizeBytes, leaseEndsAt: new Date(leaseEndsAtMs) }
+  })
   const facts = [
     ['workspace', workspaceId],
     ['quota', exactBytes(ledger.quotaBytes)],
@@ -94,33 +92,26 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
     ['expire after', ledger.expireAfterSeconds ? duration(ledger.expireAfterSeconds) : 'never'],
     ['expire at most', ledger.expireAtMostSeconds ? duration(ledger.expireAtMostSeconds) : 'never'],
     ['requests a minute of a key', ledger.requestsPerMinute?.toLocaleString('en') ?? 'default'],
-    ['made', time(ledger.createdAt.getTime())],
-    ['under way', open.length === 0 ? 'nothing' : `${open.length}`],
+    ['made', time(ledger.createdAt)],
+    ['under way', `${underWay.length || 'nothing'}`],
   ]
-  const whatOf = (each: Taking) => ('releaseId' in each ? 'deletion' : 'promotion')
-  const rows = open.map((each) => [each.documentId, whatOf(each), bytes(each.sizeBytes), time(each.leaseEndsAtMs)])
-  const underWay = open.length === 0 ? '' : `\n\n${table(['DOCUMENT', 'UNDER WAY', 'SIZE', 'UNTIL'], rows)}`
-  session.output.print(table([], facts) + underWay, {
-    ...toJson(ledger),
-    underWay: open.map((each) => {
-      const { documentId, attemptId, sizeBytes, leaseEndsAtMs } = each
-      return { documentId, attemptId, what: whatOf(each), sizeBytes, leaseEndsAt: new Date(leaseEndsAtMs) }
-    }),
-  })
+  const rows = underWay.map((each) => [each.documentId, each.what, bytes(each.sizeBytes), time(each.leaseEndsAt)])
+  const more = rows.length === 0 ? '' : `\n\n${table(['DOCUMENT', 'UNDER WAY', 'SIZE', 'UNTIL'], rows)}`
+  session.output.print(table([], facts) + more, { ...toJson(ledger), underWay })
 }
 
-async function listWorkspaces({ output, signal, stores }: Session, options: ListOptions) {
+async function listWorkspaces({ output, signal, stores }: Session, options: ListOptions<WorkspaceLedger>) {
   const { workspaces } = await stores()
   await output.list(workspaces.readAll(signal), { ...options, columns: COLUMNS, toJson, noun: 'workspaces' })
 }
 
-async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: number, { yes }: { yes: boolean }) {
+async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: number) {
   const { workspaces, ...stores } = await session.stores()
   const known = await requireWorkspace(workspaceId, stores, session.signal)
   const doubt = doubtAbout(quotaBytes, known)
   if (doubt !== undefined) {
     const fromTo = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quotaBytes)}`
-    await confirm(`The quota of ${workspaceId} in ${session.place} goes ${fromTo}, ${doubt}. Set it?`, yes, session)
+    await confirm(`The quota of ${workspaceId} in ${session.place} goes ${fromTo}, ${doubt}. Set it?`, session)
   }
   const { quotaBytes: previousQuotaBytes } = known
   const change = { shown: known, to: { quotaBytes } }
@@ -149,7 +140,7 @@ async function setWorkspace(session: Session, workspaceId: WorkspaceId, options:
   const byDefault = `for ${kept ? duration(kept.seconds) : 'ever'}, unless their promotion says how long`
   const text = `New documents of ${workspaceId} are kept ${byDefault}${atMost ? `; ${duration(atMost)} at most` : ''}.`
   const those = `those that are there (${exactBytes(ledger.usedBytes)}), counted from now, in ${session.place}`
-  await confirm(`${text} Apply that to ${those}?`, options.yes || !options.existing, session)
+  if (options.existing) await confirm(`${text} Apply that to ${those}?`, session)
   const { requestsPerMinute } = options
   const limit = { requestsPerMinute: requestsPerMinute === 'default' ? undefined : requestsPerMinute }
   const to = { ...retention, ...(requestsPerMinute !== undefined && limit) }
@@ -163,8 +154,7 @@ async function setWorkspace(session: Session, workspaceId: WorkspaceId, options:
 
 /** @throws CommandError when somebody else has changed meanwhile what was shown, or deleted the workspace */
 function requireChange<Outcome>(outcome: Outcome | 'changed' | undefined, workspaceId: WorkspaceId): Outcome {
-  if (outcome === undefined) throw workspaceNotFound(workspaceId)
-  if (outcome !== 'changed') return outcome
+  if (outcome !== undefined && outcome !== 'changed') return outcome
   const message = `Nothing was done: somebody else has just changed what this would change; see "workspaces show ${workspaceId}".`
   throw new CommandError('workspace_changed', message)
 }
@@ -178,9 +168,8 @@ function doubtAbout(quotaBytes: number, known: StorageUsage): string | undefined
 
 const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes
 
-function toJson(ledger: WorkspaceLedger) {
-  const { workspaceId, quotaBytes, usedBytes, documents, expireAfterSeconds, expireAtMostSeconds } = ledger
-  const { requestsPerMinute, createdAt } = ledger
-  const settings = { expireAfterSeconds, expireAtMostSeconds, requestsPerMinute }
-  return { workspaceId, quotaBytes, usedBytes, remainingBytes: remaining(ledger), documents, ...settings, createdAt }
-}
+/** Leaves out what concerns only the ledger. */
+const toJson = ({ version: _, takings: __, releases: ___, ...workspace }: WorkspaceLedger) => ({
+  ...workspace,
+  remainingBytes: remaining(workspace),
+})

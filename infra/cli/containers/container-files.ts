@@ -7,7 +7,9 @@ import { confirm } from '../terminal/confirm.ts'
 import type { Columns, ListOptions } from '../terminal/list-options.ts'
 import { bytesCell, counted, exactBytes } from '../terminal/output.ts'
 
-export const FILE_COLUMNS: Columns<{ path: string; fileId: string; sizeBytes: number; modifiedAt: Date }> = {
+type ContainerFile = { path: string; fileId: string; sizeBytes: number; modifiedAt: Date }
+
+export const FILE_COLUMNS: Columns<ContainerFile> = {
   PATH: ({ path }) => path,
   SIZE: ({ sizeBytes }) => bytesCell(sizeBytes),
   MODIFIED: ({ modifiedAt }) => modifiedAt.toISOString(),
@@ -29,7 +31,11 @@ export async function openContainer(session: Session, containerId: ContainerId, 
 }
 
 /** Lists what can be promoted: directories and other objects that no file id can name are left out. */
-export async function listFiles({ output, signal }: Session, container: Container, options: ListOptions) {
+export async function listFiles(
+  { output, signal }: Session,
+  container: Container,
+  options: ListOptions<ContainerFile>,
+) {
   async function* rows() {
     for await (const { path, ...file } of objectsBelow(container, '', signal))
       if (filePathOf(path) !== undefined) yield { path, fileId: formatFileId(path), ...file }
@@ -46,7 +52,7 @@ async function* objectsBelow({ stores, prefix }: Container, beginning: string, s
 }
 
 /** @param paths of files, and of directories with a slash at their end; none: everything */
-export async function removeFiles(session: Session, container: Container, paths: string[], { yes }: { yes: boolean }) {
+export async function removeFiles(session: Session, container: Container, paths: string[]) {
   const { output, signal, place } = session
   const { ids, bucket: Bucket, prefix, stores } = container
   // It comes from a variable that is not set, and would mean everything.
@@ -60,7 +66,7 @@ export async function removeFiles(session: Session, container: Container, paths:
     output.done(`${path || ids.containerId}: there is nothing (any more).`, { ...ids, path, outcome: 'absent' })
   }
   if (found.size === 0) return
-  await confirm(`Remove ${counted(found.size, 'file')} of ${ids.containerId} in ${place}?`, yes, session)
+  await confirm(`Remove ${counted(found.size, 'file')} of ${ids.containerId} in ${place}?`, session)
   for (const [path, sizeBytes] of found) {
     const { DeleteObjectCommand } = await import('@aws-sdk/client-s3')
     await stores.s3.send(new DeleteObjectCommand({ Bucket, Key: prefix + path }), { abortSignal: signal })

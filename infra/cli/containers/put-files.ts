@@ -9,7 +9,6 @@ import { CommandError } from '../command-error.ts'
 import { explainFailure } from '../explain-failure.ts'
 import type { Session } from '../session.ts'
 import { bytes } from '../terminal/output.ts'
-import { progressBar } from '../terminal/status-line.ts'
 import type { Container } from './container-files.ts'
 import { findLocalFiles, type LocalFile, requireUsable } from './local-files.ts'
 
@@ -36,7 +35,7 @@ export async function putFiles(session: Session, container: Container, names: st
     const Body = Readable.from(contentOf(file))
     // Its type is not stored: a promotion finds it as it would here.
     const upload = new Upload({ client, params: { Bucket, Key: prefix + path, Body, ContentLength: sizeBytes } })
-    const show = (count = 0) => output.progress(`${path} ${progressBar(count, sizeBytes, bytes)}`)
+    const show = (count = 0) => output.progress(`${path} ${bytes(count)} of ${bytes(sizeBytes)}`)
     await upload.on('httpUploadProgress', ({ loaded }) => show(loaded)).done()
     const fileId = formatFileId(path)
     output.print(`${fileId}  ${path}`, { ...ids, path, fileId, sizeBytes, promotionUrl: promotionUrl(path) })

@@ -25,6 +25,6 @@ export async function printUploadUrl({ output }: Session, container: Container, 
   const line = ['curl -f', ...flags, '-F file=@FILE', quoted(url)].join(' \\\n  ')
   const fileId = formatFileId(path)
   output.print(line, { ...ids, path, fileId, url, fields, maxBytes, expiresAt })
-  const limits = `up to ${exactBytes(maxBytes)}, until ${time(expiresAt.getTime())}`
+  const limits = `up to ${exactBytes(maxBytes)}, until ${time(expiresAt)}`
   output.note(`FILE stands for the file that is uploaded, ${limits}. Its id: ${fileId}.`)
 }

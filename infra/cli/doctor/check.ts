@@ -3,14 +3,14 @@ import type { Cell } from '../terminal/list-options.ts'
 import { counted } from '../terminal/output.ts'
 
 /** `advice`: it works, but could be better. `not_checked`: nothing is known; the detail says why. */
-export type Verdict = 'ok' | 'advice' | 'problem' | 'not_checked'
+export type Verdict = keyof typeof VERDICTS
 
-export const VERDICTS: Record<Verdict, Cell> = {
+export const VERDICTS = {
   ok: { text: 'ok', colour: 'green' },
   advice: { text: 'advice', colour: 'yellow' },
   problem: { text: 'PROBLEM', colour: 'red' },
   not_checked: { text: 'not checked', colour: 'dim' },
-}
+} satisfies Record<string, Cell>
 
 export interface Check {
   name: string

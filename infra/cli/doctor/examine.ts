@@ -1,18 +1,28 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
-import type { Config } from '../../../lib/config.ts'
-import { readSettings } from '../connect.ts'
+import type { Environment } from '../../../lib/config.ts'
+import { readTables } from '../../deploy/service-definition.ts'
+import { readSettings, type Target } from '../connect.ts'
 import type { ExitCode, Session } from '../session.ts'
-import type { Target } from '../target.ts'
 import type { Columns } from '../terminal/list-options.ts'
 import { bucketChecks, bucketSetupChecks } from './buckets.ts'
-import { type Check, type CheckResult, problemsFound, runCheck, VERDICTS, type Verdict } from './check.ts'
-import { clockCheck } from './clock.ts'
+import {
+  type Check,
+  type CheckResult,
+  notChecked,
+  problem,
+  problemsFound,
+  runCheck,
+  VERDICTS,
+  type Verdict,
+} from './check.ts'
 import { deploymentChecks } from './deployment.ts'
-import { tableChecks, tableSetupChecks } from './tables.ts'
+import { schemaCheck, tableSetupChecks } from './tables.ts'
 
 /** The S3 client sets no limit of its own: a copy may take long. */
 const CHECK_TIMEOUT_MS = 10_000
+/** A lease is two minutes, and the audit calls a leftover overdue by this machine's clock. */
+const TOLERATED_SKEW_MS = 60_000
 
 const COLUMNS: Columns<CheckResult> = {
   CHECK: ({ check }) => check,
@@ -22,17 +32,19 @@ const COLUMNS: Columns<CheckResult> = {
 
 export async function examine({ output, signal, ...session }: Session): Promise<ExitCode> {
   output.progress('checking')
-  let config: Config | undefined
+  let env: Environment | undefined
   const configuration: Check = {
     name: 'configuration',
     async run() {
-      config = readSettings(await session.environment())
+      const found = await session.environment()
+      readSettings(found)
+      env = found
       return 'complete, every value possible'
     },
   }
   // This one runs first, because it says which servers the others ask.
   const results = [await runCheck(configuration, CHECK_TIMEOUT_MS, signal)]
-  const checks = checksOf(config, session.target)
+  const checks = checksOf(env, session.target)
   results.push(...(await Promise.all(checks.map((check) => runCheck(check, CHECK_TIMEOUT_MS, signal)))))
   signal.throwIfAborted()
   await output.list(results, { columns: COLUMNS, toJson: (result) => result, noun: 'checks' })
@@ -42,21 +54,22 @@ export async function examine({ output, signal, ...session }: Session): Promise<
   return count('problem') === 0 ? 0 : 1
 }
 
-/** @param config undefined when it is faulty, or when a local service is not running: then there is nothing to check */
-function checksOf(config: Config | undefined, { local, stage }: Target): Check[] {
-  if (config === undefined && local) return []
+/** @param env undefined when it is faulty, or when a local service is not running: then there is nothing to check */
+function checksOf(env: Environment | undefined, { local, stage }: Target): Check[] {
+  if (env === undefined && local) return []
   // The checks call the SDK directly, and all of their calls may be repeated.
   const settings = { maxAttempts: 3 }
   const dynamoDb = createDynamoDbClient(settings)
   const general = [credentialsCheck(dynamoDb), clockCheck(createDynamoDbClient(settings))]
-  if (config === undefined) return general
+  if (env === undefined) return general
+  const [config, tables] = [readSettings(env), readTables(env)]
   const s3 = createS3Client({ ...settings, forcePathStyle: config.s3ForcePathStyle })
   return [
     ...general,
-    ...tableChecks(config, dynamoDb),
+    ...tables.map((table) => schemaCheck(table, dynamoDb)),
     ...bucketChecks(config, s3),
     // The embedded stores have no such setup.
-    ...(local ? [] : [...tableSetupChecks(config, dynamoDb), ...bucketSetupChecks(config, s3)]),
+    ...(local ? [] : [...tableSetupChecks(tables, dynamoDb), ...bucketSetupChecks(config, s3)]),
     ...(stage !== undefined ? deploymentChecks(config, dynamoDb) : []),
   ]
 }
@@ -70,6 +83,33 @@ function credentialsCheck(client: DynamoDBClient): Check {
       // The last four characters are enough to tell which key it is.
       const key = accessKeyId.length > 8 ? `…${accessKeyId.slice(-4)}` : accessKeyId
       return `access key ${key}, region ${region}${expiration ? `, until ${expiration.toISOString()}` : ''}`
+    },
+  }
+}
+
+/** This machine's clock compared with DynamoDB's. Any answer tells the time, even a refusal. */
+function clockCheck(client: DynamoDBClient): Check {
+  return {
+    name: 'clock',
+    async run(abortSignal) {
+      let date: string | undefined
+      client.middlewareStack.add(
+        (next) => async (args) => {
+          const answer = await next(args)
+          date = (answer.response as { headers?: Record<string, string> }).headers?.date
+          return answer
+        },
+        // The step closest to the wire comes before an error answer is thrown.
+        { step: 'deserialize', priority: 'low', name: 'readServerDate' },
+      )
+      await client.send(new ListTablesCommand({ Limit: 1 }), { abortSignal }).catch((error) => {
+        if (date === undefined) throw error
+      })
+      if (date === undefined) return notChecked('the server does not tell its time')
+      const skewMs = Date.now() - Date.parse(date)
+      const seconds = Math.round(Math.abs(skewMs) / 1000)
+      if (Math.abs(skewMs) <= TOLERATED_SKEW_MS) return `within ${Math.max(1, seconds)} s of DynamoDB's`
+      return problem(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} DynamoDB's: set this machine's clock`)
     },
   }
 }

@@ -3,48 +3,35 @@ import {
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
+  type KeySchemaElement,
 } from '@aws-sdk/client-dynamodb'
-import { LISTING_INDEX } from '../../../lib/aws/dynamodb/document-listing.ts'
-import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
-import type { Config } from '../../../lib/config.ts'
 import { problemsInIndexes } from '../../deploy/describe-table.ts'
+import type { DeclaredTable } from '../../deploy/service-definition.ts'
 import { advice, type Check, notChecked, problem, setupCheck } from './check.ts'
 
-const EXPIRY_ATTRIBUTE = 'ttl_at'
-
-export function tableChecks(config: Config, client: DynamoDBClient): Check[] {
+export function tableSetupChecks(tables: DeclaredTable[], client: DynamoDBClient): Check[] {
+  const backedUp = tables.filter((table) => table.PointInTimeRecoverySpecification)
   return [
-    schemaCheck(config.keysTable, ['owner_hash', 'key_id'], [], client),
-    schemaCheck(config.workspacesTable, ['workspace_id'], [], client),
-    schemaCheck(config.documentsTable, ['workspace_id', 'document_id'], [LISTING_INDEX, DUE_INDEX], client),
-    schemaCheck(config.rateLimitsTable, ['key_id'], [], client),
+    ...backedUp.map(({ TableName }) => backupCheck(TableName, client)),
+    ...tables.map((table) => expiryCheck(table, client)),
   ]
 }
 
-export function tableSetupChecks(config: Config, client: DynamoDBClient): Check[] {
-  const { keysTable, workspacesTable, documentsTable, rateLimitsTable } = config
-  return [
-    // Rate limits need no backup: they can be made anew.
-    ...[keysTable, workspacesTable, documentsTable].map((name) => backupCheck(name, client)),
-    ...[keysTable, workspacesTable].map((name) => expiryCheck(name, false, client)),
-    ...[documentsTable, rateLimitsTable].map((name) => expiryCheck(name, true, client)),
-  ]
-}
+const keyIn = (schema: KeySchemaElement[] = []) => schema.map(({ AttributeName }) => AttributeName).join(', ')
 
-/** @param keys partition key, sort key */
-function schemaCheck(name: string, keys: string[], indexes: string[], client: DynamoDBClient): Check {
-  return setupCheck(`table ${name}`, 'dynamodb:DescribeTable', async (abortSignal) => {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }), { abortSignal })
-    const found = (Table?.KeySchema ?? [])
-      .toSorted((a, b) => `${a.KeyType}`.localeCompare(`${b.KeyType}`))
-      .map(({ AttributeName }) => AttributeName)
-    if (found.join() !== keys.join()) {
-      return problem(`its key is (${found.join(', ')}), the service needs (${keys.join(', ')}): it is another table`)
-    }
+export function schemaCheck(declared: DeclaredTable, client: DynamoDBClient): Check {
+  const { TableName, KeySchema, GlobalSecondaryIndexes = [] } = declared
+  return setupCheck(`table ${TableName}`, 'dynamodb:DescribeTable', async (abortSignal) => {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName }), { abortSignal })
+    const [found, wanted] = [keyIn(Table?.KeySchema), keyIn(KeySchema)]
+    if (found !== wanted) return problem(`its key is (${found}), the service needs (${wanted}): it is another table`)
     if (Table?.TableStatus !== 'ACTIVE') return problem(`its status is ${Table?.TableStatus}: wait until it is ACTIVE`)
-    const problems = problemsInIndexes(Table, indexes)
+    const problems = problemsInIndexes(
+      Table,
+      GlobalSecondaryIndexes.map(({ IndexName }) => `${IndexName}`),
+    )
     if (problems.length > 0) return problem(problems.join('; '))
-    return `ACTIVE, key (${keys.join(', ')})`
+    return `ACTIVE, key (${wanted})`
   })
 }
 
@@ -58,16 +45,16 @@ function backupCheck(TableName: string, client: DynamoDBClient): Check {
   })
 }
 
-function expiryCheck(TableName: string, isExpiring: boolean, client: DynamoDBClient): Check {
+function expiryCheck({ TableName, TimeToLiveSpecification }: DeclaredTable, client: DynamoDBClient): Check {
+  const wanted = TimeToLiveSpecification?.AttributeName
   return setupCheck(`expiry (TTL) of ${TableName}`, 'dynamodb:DescribeTimeToLive', async (abortSignal) => {
     const answer = await client.send(new DescribeTimeToLiveCommand({ TableName }), { abortSignal })
-    const { TimeToLiveStatus: status, AttributeName: attribute } = answer.TimeToLiveDescription ?? {}
+    const { TimeToLiveStatus: status, AttributeName } = answer.TimeToLiveDescription ?? {}
     if (status === undefined) return notChecked('the server does not say')
-    const isOn = status === 'ENABLED' || status === 'ENABLING'
-    if (isOn && !isExpiring) return problem(`on, by ${attribute}: it deletes what must stay; turn it off`)
-    if (!isExpiring) return 'off, as it must be'
-    if (isOn && attribute === EXPIRY_ATTRIBUTE) return `on, by ${EXPIRY_ATTRIBUTE}`
-    if (isOn) return problem(`on, but by ${attribute}: it must be ${EXPIRY_ATTRIBUTE}`)
-    return advice(`off: items that nobody needs any more stay; turn it on, by ${EXPIRY_ATTRIBUTE}`)
+    const found = /^ENABL/.test(status) ? AttributeName : undefined
+    if (found === wanted) return found === undefined ? 'off, as it must be' : `on, by ${found}`
+    if (wanted === undefined) return problem(`on, by ${found}: it deletes what must stay; turn it off`)
+    if (found !== undefined) return problem(`on, but by ${found}: it must be ${wanted}`)
+    return advice(`off: items that nobody needs any more stay; turn it on, by ${wanted}`)
   })
 }

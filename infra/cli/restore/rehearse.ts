@@ -6,13 +6,13 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
+import { variableOf } from '../../../lib/config.ts'
 import { CommandError } from '../command-error.ts'
 import { describeFinding } from '../commands/audit-command.ts'
 import { connect } from '../connect.ts'
 import { explainFailure } from '../explain-failure.ts'
 import type { ExitCode, Session } from '../session.ts'
-import { type Plan, planRestores, type Restore } from './plan-restores.ts'
-import { describeRestored, restoreTable } from './restore-tables.ts'
+import { describeRestored, type Plan, planRestores, type Restore, restoreTable } from './restore-tables.ts'
 
 const CLEARING_TIMEOUT_MS = 15 * 60_000
 
@@ -50,7 +50,7 @@ async function restoreAndAudit({ restores, env, client }: Plan, { output, signal
   await Promise.allSettled(restoring)
   const tables = await Promise.all(restoring)
   output.progress('auditing the restored tables')
-  const restored = Object.fromEntries(restores.map(({ variable, target }) => [variable, target]))
+  const restored = Object.fromEntries(restores.map(({ parameter, target }) => [variableOf(parameter), target]))
   const auditOptions = {
     repair: false,
     deleteLostDocuments: false,

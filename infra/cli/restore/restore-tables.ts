@@ -1,4 +1,5 @@
 import {
+  DescribeContinuousBackupsCommand,
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
   RestoreTableToPointInTimeCommand,
@@ -8,31 +9,27 @@ import {
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
+import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { describeTable } from '../../deploy/describe-table.ts'
-import { CommandError } from '../command-error.ts'
+import { CommandError, wrongUsage } from '../command-error.ts'
+import { readSettings } from '../connect.ts'
 import type { Session } from '../session.ts'
-import { planRestores, type Restore } from './plan-restores.ts'
 
-interface TableOptions {
-  /** ms since 1970. */
-  at: number
-  table: 'ledger' | 'keys'
-}
-
-interface RestoredTable {
-  source: string
-  target: string
-  durationMs: number
-}
-
+/** The parameters that name tables. Those of the ledger refer to each other, so they must be restored to one moment. */
+const TABLES = { ledger: ['workspacesTable', 'documentsTable'], keys: ['keysTable'] } as const
 /** A restore takes minutes to hours, whatever the size. */
 const PATIENCE_S = 12 * 60 * 60
 const POLL_S = { minDelay: 2, maxDelay: 20 }
 /** RestoreDateTime has whole seconds. */
 const SAME_MOMENT_MS = 1000
 
-export async function restoreTables(session: Session, { at, table: which }: TableOptions): Promise<void> {
+export type Plan = Awaited<ReturnType<typeof planRestores>>
+export type Restore = Plan['restores'][number]
+
+/** @param at ms since 1970 */
+export async function restoreTables(session: Session, options: { at: number; table: keyof typeof TABLES }) {
   const { output, signal, target } = session
+  const { at, table: which } = options
   const { restores, client } = await planRestores(which, 'at', at, session)
   output.progress('restoring, which takes minutes or hours')
   const restoring = restores.map(async (restore) => {
@@ -48,7 +45,50 @@ export async function restoreTables(session: Session, { at, table: which }: Tabl
   output.print(`\nWrite into ${where}, deploy, and audit (docs/restore.md):\n${lines}`, {})
 }
 
-export function describeRestored({ source, target, durationMs }: RestoredTable): string {
+/** @param askedForMs undefined: the last moment possible @throws CommandError when one cannot be restored to it */
+export async function planRestores(
+  which: keyof typeof TABLES,
+  mark: 'at' | 'rehearsal',
+  askedForMs: number | undefined,
+  { signal, target, environment }: Session,
+) {
+  if (target.local) throw wrongUsage('The local service has no point-in-time recovery: say --stage <name>.')
+  const env = await environment()
+  const config = readSettings(env)
+  // All its calls are reads, and writes that may be repeated.
+  const client = createDynamoDbClient({ maxAttempts: 3 })
+  // The source is the deployed table, the target the new one.
+  const tables = TABLES[which].map((parameter) => ({ parameter, source: config[parameter] }))
+  const windows = await Promise.all(tables.map(({ source }) => windowOf(source, client, signal)))
+  const earliestMs = Math.max(...windows.map((window) => window.earliestMs))
+  const latestMs = Math.min(...windows.map((window) => window.latestMs))
+  const momentMs = askedForMs ?? latestMs
+  if (momentMs < earliestMs || momentMs > latestMs) {
+    const [from, to] = [earliestMs, latestMs].map((ms) => new Date(ms).toISOString())
+    const names = tables.map(({ source }) => source).join(', ')
+    throw new CommandError('not_restorable', `${names} can be restored to moments from ${from} to ${to}.`)
+  }
+  const moment = new Date(momentMs).toISOString().slice(0, 19).replace(/[-:]/g, '').toLowerCase()
+  const restores = tables.map((table) => {
+    // The name says what and when, as in `…-documents-at-20261121t090000z`.
+    const name = table.source.replace(/-(at|rehearsal)-\d{8}t\d{6}z$/, '')
+    return { ...table, target: `${name}-${mark}-${moment}z`, momentMs }
+  })
+  return { restores, env, client }
+}
+
+async function windowOf(TableName: string, client: DynamoDBClient, abortSignal: AbortSignal) {
+  const answer = await client.send(new DescribeContinuousBackupsCommand({ TableName }), { abortSignal })
+  const { EarliestRestorableDateTime, LatestRestorableDateTime, PointInTimeRecoveryStatus } =
+    answer.ContinuousBackupsDescription?.PointInTimeRecoveryDescription ?? {}
+  if (PointInTimeRecoveryStatus === 'ENABLED' && EarliestRestorableDateTime && LatestRestorableDateTime) {
+    return { earliestMs: EarliestRestorableDateTime.getTime(), latestMs: LatestRestorableDateTime.getTime() }
+  }
+  const message = `Point-in-time recovery of ${TableName} is off: there is nothing to restore.`
+  throw new CommandError('not_restorable', message)
+}
+
+export function describeRestored({ source, target, durationMs }: Awaited<ReturnType<typeof restoreTable>>): string {
   return `${source} was restored into ${target}, in ${Math.ceil(durationMs / 1000)} s.`
 }
 
@@ -60,7 +100,7 @@ export async function restoreTable(
   { source, target, momentMs }: Restore,
   client: DynamoDBClient,
   abortSignal: AbortSignal,
-): Promise<RestoredTable> {
+) {
   const startedAtMs = performance.now()
   const existing = await describeTable(target, client, abortSignal)
   if (existing === undefined) {

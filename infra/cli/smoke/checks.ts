@@ -4,7 +4,7 @@ import { notChecked } from '../doctor/check.ts'
 import { ask, expectAnswer, promotePath, type Question } from './http.ts'
 import { expectExpired, letExpire, promoteTwice, promoteWhenThere, promotion, promotionOfMany } from './promotions.ts'
 import { copyConditions, copyVersion } from './s3.ts'
-import { TELEMETRY_CHECKS } from './telemetry.ts'
+import { findLogLines, findMetrics } from './telemetry.ts'
 import { FOLDER, MISSING, OF_NO_OBJECT, roomFor, SMALL, type SmokeCheck, type Trial, type TrialFile } from './trial.ts'
 
 const small = (trial: Trial) => promotePath(SMALL, trial)
@@ -36,11 +36,12 @@ export const CHECKS: SmokeCheck[] = [
   { name: 'a copy of a former version', run: copyVersion },
   { name: 'an expired document', run: expectExpired, waitsFor: 'expiry' },
   { name: 'audit of the workspace', run: auditWorkspace },
-  ...TELEMETRY_CHECKS,
+  { name: 'log lines', run: findLogLines, waitsFor: 'telemetry' },
+  { name: 'metrics', run: findMetrics, waitsFor: 'telemetry' },
 ]
 
 async function listDocuments(trial: Trial, signal: AbortSignal): Promise<string> {
-  const answer = expectAnswer(await ask('/files', { headers: { 'file-shape': 'native' } }, trial, signal), 200)
+  const answer = expectAnswer(await ask('/files', { headers: { 'file-shape': 'native' } }, trial, signal), '200')
   const listed = new Set(answer.body.data.map(({ id }: { id: string }) => id))
   const lacking = [...trial.documents.keys()].filter((id) => !listed.has(id))
   if (lacking.length > 0) throw new Error(`${lacking.join(', ')} is not listed`)
@@ -57,7 +58,7 @@ async function downloadDocuments(trial: Trial, signal: AbortSignal): Promise<str
 async function downloadContainerFile(trial: Trial, signal: AbortSignal): Promise<string> {
   const { small } = trial.files
   const path = `/containers/${trial.containerId}/files`
-  const answer = expectAnswer(await ask(path, {}, trial, signal), 200)
+  const answer = expectAnswer(await ask(path, {}, trial, signal), '200')
   const found = answer.body.data.find((each: { path: string }) => each.path === small.path)
   if (found === undefined) throw new Error(`${small.path} is not listed`)
   return download(`${path}/${found.id}/content`, small, trial, signal)
@@ -74,12 +75,10 @@ async function download(path: string, file: TrialFile, trial: Trial, signal: Abo
 
 /** @param expected status and reason */
 function refusal(name: string, expected: string, pathOf: (trial: Trial) => string, question?: Question): SmokeCheck {
-  const [status, reason] = expected.split(' ')
   return {
     name,
     async run(trial, signal) {
-      const answer = await ask(pathOf(trial), { method: 'POST', ...question }, trial, signal)
-      expectAnswer(answer, Number(status), reason)
+      expectAnswer(await ask(pathOf(trial), { method: 'POST', ...question }, trial, signal), expected)
       return expected
     },
   }
@@ -94,7 +93,7 @@ async function fullQuota(trial: Trial, signal: AbortSignal): Promise<string> {
   await setQuota(roomFor(trial), 0)
   try {
     const answer = await ask(small(trial), { method: 'POST' }, trial, signal)
-    expectAnswer(answer, 403, 'storage_quota_exceeded')
+    expectAnswer(answer, '403 storage_quota_exceeded')
   } finally {
     await setQuota(0, roomFor(trial))
   }
@@ -113,8 +112,8 @@ async function preflight(trial: Trial, signal: AbortSignal) {
 async function deleteOne(trial: Trial, signal: AbortSignal): Promise<string> {
   const [id] = trial.documents.keys()
   if (id === undefined) throw new Error('there is no document to delete')
-  expectAnswer(await ask(`/files/${id}`, { method: 'DELETE' }, trial, signal), 200)
-  expectAnswer(await ask(`/files/${id}`, {}, trial, signal), 404, 'document_not_found')
+  expectAnswer(await ask(`/files/${id}`, { method: 'DELETE' }, trial, signal), '200')
+  expectAnswer(await ask(`/files/${id}`, {}, trial, signal), '404 document_not_found')
   return '200'
 }
 

@@ -20,13 +20,13 @@ export async function ask(path: string, { token, headers, ...init }: Question, t
   return { status: response.status, headers: response.headers, body }
 }
 
-/** @returns the answer @throws Error when it has another status or reason */
-export function expectAnswer(answer: Answer, wantedStatus: number, wantedReason?: string): Answer {
+/** @param wanted status and, of a refusal, reason @returns the answer @throws Error when it has others */
+export function expectAnswer(answer: Answer, wanted: string): Answer {
   const { status, body } = answer
-  const { reason, detail = typeof body === 'string' ? body.slice(0, 200) : '' } = body?.error?.metadata ?? {}
-  if (status === wantedStatus && (wantedReason === undefined || reason === wantedReason)) return answer
-  const wanted = wantedReason === undefined ? `${wantedStatus}` : `${wantedStatus} ${wantedReason}`
-  throw new Error(`answered ${status}${reason ? ` ${reason}` : ''}, not ${wanted}. ${detail}`.trim())
+  const { reason = '', detail = typeof body === 'string' ? body.slice(0, 200) : '' } = body?.error?.metadata ?? {}
+  const found = `${status} ${reason}`.trim()
+  if (found === wanted) return answer
+  throw new Error(`answered ${found}, not ${wanted}. ${detail}`.trim())
 }
 
 export const filePath = (path: FilePath, { containerId }: Trial) =>
@@ -42,7 +42,7 @@ export async function promote(
   wanted: Record<string, string> = {},
 ): Promise<Answer> {
   const question = { method: 'POST', headers: { 'file-shape': 'native', ...headers } }
-  const answer = expectAnswer(await ask(promotePath(file.path, trial), question, trial, signal), 200)
+  const answer = expectAnswer(await ask(promotePath(file.path, trial), question, trial, signal), '200')
   trial.documents.set(answer.body.id as DocumentId, file)
   trial.requestId = answer.headers.get('x-request-id') ?? ''
   for (const [name, value] of Object.entries(wanted)) {

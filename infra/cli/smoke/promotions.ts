@@ -17,7 +17,7 @@ export const promotion = (name: string, which: keyof Trial['files']): SmokeCheck
   async run(trial, signal) {
     const file = trial.files[which]
     if (file === undefined) return notChecked('such a file is too large here (maxFileBytes, multipartThresholdBytes)')
-    const found = expectAnswer(await ask(filePath(file.path, trial), {}, trial, signal), 200)
+    const found = expectAnswer(await ask(filePath(file.path, trial), {}, trial, signal), '200')
     const headers = { 'if-match': `${found.headers.get('etag')}` }
     const wanted = which === 'large' ? {} : { 'file-sha256': sha256Of(file) }
     const { filename, size_bytes: sizeBytes } = (await promote(file, trial, signal, headers, wanted)).body
@@ -33,7 +33,7 @@ export const promotionOfMany = (name: string, body: object, wanted: string): Smo
     const question = { method: 'POST', headers: { 'file-shape': 'native' }, body: JSON.stringify(body) }
     const answer = await ask(`/containers/${trial.containerId}/promote`, question, trial, signal)
     const outcomes: string[] = []
-    for (const { path, outcome, document, error } of expectAnswer(answer, 200).body.data) {
+    for (const { path, outcome, document, error } of expectAnswer(answer, '200').body.data) {
       outcomes.push(error ? `${outcome} ${error.metadata.reason}` : outcome)
       const file = Object.values(trial.files).find((each) => each.path === path)
       if (file && document) trial.documents.set(document.id, file)
@@ -86,6 +86,6 @@ export async function expectExpired(trial: Trial, signal: AbortSignal): Promise<
   }
   const sinceMs = () => Date.now() - expiresAt.getTime()
   await eventually(isGivenBack, 'it is counted two minutes after its end', signal, DELETED_WITHIN_MS - sinceMs())
-  expectAnswer(await ask(`/files/${documentId}`, {}, trial, signal), 404, 'document_expired')
+  expectAnswer(await ask(`/files/${documentId}`, {}, trial, signal), '404 document_expired')
   return `404 document_expired, its bytes given back within ${Math.round(sinceMs() / 1000)} s`
 }

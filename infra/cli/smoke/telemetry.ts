@@ -2,18 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CloudWatchClient, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch'
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs'
 import { NAMESPACE } from '../../../lib/metrics.ts'
-import type { SmokeCheck, Trial } from './trial.ts'
+import type { Trial } from './trial.ts'
 
 /** Logs arrive after seconds, metrics after a minute or two. */
 const RETRY_FOR_MS = 180_000
 const PAUSE_MS = 1000
 
-export const TELEMETRY_CHECKS: SmokeCheck[] = [
-  { name: 'log lines', run: findLogLines, waitsFor: 'telemetry' },
-  { name: 'metrics', run: findMetrics, waitsFor: 'telemetry' },
-]
-
-async function findLogLines({ stores, startedAtMs, requestId }: Trial, abortSignal: AbortSignal): Promise<string> {
+export async function findLogLines(
+  { stores, startedAtMs, requestId }: Trial,
+  abortSignal: AbortSignal,
+): Promise<string> {
   const client = new CloudWatchLogsClient({})
   const logGroupName = `/aws/lambda/${stores.config.serviceName}-promote-container-file`
   const lines = async () => {
@@ -24,7 +22,7 @@ async function findLogLines({ stores, startedAtMs, requestId }: Trial, abortSign
   return `${await eventually(lines, `there is none of request ${requestId} yet`, abortSignal)} of request ${requestId}`
 }
 
-async function findMetrics({ stores, startedAtMs }: Trial, abortSignal: AbortSignal): Promise<string> {
+export async function findMetrics({ stores, startedAtMs }: Trial, abortSignal: AbortSignal): Promise<string> {
   const client = new CloudWatchClient({})
   const sumOf = async () => {
     const query = new GetMetricStatisticsCommand({

@@ -3,8 +3,8 @@ import { CommandError } from '../command-error.ts'
 import type { Session } from '../session.ts'
 
 /** @throws CommandError when the answer is no, or there is nobody to ask */
-export async function confirm(question: string, isConfirmed: boolean, { terminal, signal }: Session): Promise<void> {
-  if (isConfirmed) return
+export async function confirm(question: string, { target, terminal, signal }: Session): Promise<void> {
+  if (target.yes) return
   if (!terminal.stdin.isTTY || !terminal.stderr.isTTY) {
     const message = `${question} There is no terminal to ask at: add --yes to do it.`
     throw new CommandError('not_confirmed', message, { exitCode: 2 })

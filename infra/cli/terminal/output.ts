@@ -1,13 +1,20 @@
+import { clearLine, cursorTo } from 'node:readline'
 import { styleText } from 'node:util'
 import Table from 'cli-table3'
 import prettyBytes from 'pretty-bytes'
 import { printable } from '../../local/printable.ts'
-import type { Failure } from '../explain-failure.ts'
-import { type Cell, type Columns, choose, type ListOptions } from './list-options.ts'
-import { createStatusLine } from './status-line.ts'
-import type { Terminal, TextOutput } from './terminal.ts'
+import type { Cell, Columns, ListOptions } from './list-options.ts'
 
-interface Listing<Row> extends ListOptions {
+type TextOutput = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
+
+/** Where a command reads and prints. A process is one; each stream may be a terminal or not. */
+export interface Terminal {
+  readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean }
+  readonly stdout: TextOutput
+  readonly stderr: TextOutput
+}
+
+interface Listing<Row> extends ListOptions<Row> {
   columns: Columns<Row>
   /** The fields of a row for programs. Keys become snake_case. */
   toJson(row: Row): object
@@ -19,6 +26,9 @@ export type Output = ReturnType<typeof createOutput>
 
 /** Rows per table: a listing may be larger than memory. */
 const ROWS_PER_TABLE = 1000
+const REDRAW_MS = 100
+/** Width of a terminal that does not report one. */
+const DEFAULT_COLUMNS = 80
 const UNITS = Object.entries({ d: 86_400, h: 3600, m: 60 })
 /** No borders, so that people can read it and awk can cut it. */
 const PLAIN = Object.fromEntries(
@@ -31,13 +41,15 @@ const PLAIN = Object.fromEntries(
 export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: Terminal }) {
   const { stdout, stderr } = terminal
   const status = createStatusLine(stderr)
-  const closed = new AbortController()
-  stdout.on('error', () => closed.abort())
+  let isClosed = false
+  stdout.on('error', () => {
+    isClosed = true
+  })
   const write = (text: string, stream: TextOutput) => {
     status.clear()
     stream.write(`${text}\n`)
   }
-  const printJson = (object: object) => write(JSON.stringify(toSnakeCase(object)), stdout)
+  const printJson = (object: object) => write(JSON.stringify(object, inSnakeCase), stdout)
   const progress = (text: string) => status.show(printable(text))
   const note = (text: string) => {
     if (!isJson) write(printable(text), stderr)
@@ -51,32 +63,55 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
     print: (text: string, object: object) => (isJson ? printJson(object) : write(printable(text), stdout)),
     /** Says what was done: to people on standard error, so that a program can read standard output. */
     done: (text: string, object: object) => (isJson ? printJson(object) : note(text)),
-    /** @returns how many rows were printed */
-    async list<Row>(rows: AsyncIterable<Row> | Iterable<Row>, { columns, toJson, noun, ...options }: Listing<Row>) {
+    /** Sorting reads all rows first. @returns how many rows were printed */
+    async list<Row>(rows: AsyncIterable<Row> | Iterable<Row>, listing: Listing<Row>) {
+      const { columns, toJson, noun, limit, sort } = listing
       let count = 0
       let page: (string | Cell)[][] = []
       const flush = () => {
         if (page.length > 0) write(table(Object.keys(columns), page, stdout), stdout)
         page = []
       }
-      for await (const row of choose(rows, options, columns)) {
-        // Nobody reads on, and printing is all that there is to do.
-        if (closed.signal.aborted) break
+      for await (const row of sort ? (await Array.fromAsync(rows)).toSorted(sort) : rows) {
         count++
         if (isJson) printJson(toJson(row))
         else page.push(Object.values(columns).map((cell) => cell(row)))
         if (page.length === ROWS_PER_TABLE) flush()
         if (count % 100 === 0) progress(`${count} ${noun}`)
+        // Nobody reads on, and printing is all that there is to do.
+        if (isClosed || count === limit) break
       }
       flush()
       if (count === 0) note(`There are no ${noun}.`)
       return count
     },
-    fail({ reason, message }: Failure) {
+    fail({ reason, message }: { reason: string; message: string }) {
       if (isJson) write(JSON.stringify({ error: { reason, message } }), stderr)
       else write(styleText('red', printable(message), { stream: stderr }), stderr)
     },
     close: status.clear,
+  }
+}
+
+/** One line that shows how far a long task has come, redrawn in place. On a terminal only: a log would fill with it. */
+function createStatusLine(stream: TextOutput) {
+  let shownAtMs = 0
+  /** Makes room for a line of output; the next text comes back below it. */
+  const clear = () => {
+    if (shownAtMs === 0) return
+    cursorTo(stream, 0)
+    clearLine(stream, 0)
+    shownAtMs = 0
+  }
+  return {
+    show(text: string) {
+      if (!stream.isTTY || Date.now() - shownAtMs < REDRAW_MS) return
+      clear()
+      // A wrapped line could not be cleared.
+      stream.write(text.slice(0, (stream.columns || DEFAULT_COLUMNS) - 1))
+      shownAtMs = Date.now()
+    },
+    clear,
   }
 }
 
@@ -123,14 +158,15 @@ export function duration(seconds: number): string {
   return `${seconds}s`
 }
 
-export function time(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+export function time(at: Date | number): string {
+  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
 /** Names that begin with a capital are others' own, such as those of a form for S3. */
-function toSnakeCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toSnakeCase)
-  if (value === null || typeof value !== 'object' || value instanceof Date) return value
-  const snake = (name: string) => name.replace(/(?<=^[a-z].*)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [snake(name), toSnakeCase(each)]))
+export const snakeCase = (name: string) => name.replace(/(?<=^[a-z].*)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** For JSON.stringify, which goes on into what this returns. */
+function inSnakeCase(_: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [snakeCase(name), each]))
 }

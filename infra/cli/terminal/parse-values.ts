@@ -76,58 +76,48 @@ export function parseExpiry(text: string): Expiry {
   return moment
 }
 
-export const parseWorkspaceId = plainId<WorkspaceId>('workspace')
-export const parseContainerId = plainId<ContainerId>('container')
-
-function plainId<Id extends string>(whose: string) {
-  const allowed = '1 to 128 of A-Z, a-z, 0-9, "_" and "-"'
-  return (text: string) =>
-    isWorkspaceId(text) ? (text as string as Id) : refuse(`"${text}" is not a ${whose} id: ${allowed}`)
-}
-
-export function parseDocumentId(text: string): DocumentId {
-  if (!/^file_[A-Za-z0-9]{1,64}$/.test(text)) refuse(`"${text}" is not a document id, such as file_7ZkSLbFrmy`)
-  return text as DocumentId
-}
-
-export const parseDocumentIds = listOf(parseDocumentId)
+const OF_PLAIN_ID = '1 to 128 of A-Z, a-z, 0-9, "_" and "-"'
+export const parseWorkspaceId = only<WorkspaceId>(isWorkspaceId, `a workspace id: ${OF_PLAIN_ID}`)
+export const parseContainerId = only<ContainerId>(isWorkspaceId, `a container id: ${OF_PLAIN_ID}`)
+export const parseDocumentId = only<DocumentId>(
+  (text) => /^file_[A-Za-z0-9]{1,64}$/.test(text),
+  'a document id, such as file_7ZkSLbFrmy',
+)
+export const parseKeyName = only(isKeyName, 'a name of a key: 1 to 64 of A-Z, a-z, 0-9, "_" and "-"')
+export const parseUserId = only(isUserId, 'a user id: 1 to 128 visible ASCII characters')
+export const parseStage = only((text) => /^[A-Za-z0-9-]{1,30}$/.test(text), 'the name of a stage')
+export const parsePermissions = listOf(
+  only<Permission>(
+    (text) => PERMISSIONS.some((known) => known === text),
+    `a permission: there is ${PERMISSIONS.join(', ')}`,
+  ),
+)
+const parseAnyKeyId = only(
+  (text) => /^key_[A-Za-z0-9_-]{1,160}$/.test(text),
+  'a key id, such as key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC',
+)
 
 export function parseKeyId(text: string): string {
   if (/^cfp_/.test(text))
     refuse('this is a token, not a key id: key ids start with "key_"; keep tokens out of command lines')
-  if (!/^key_[A-Za-z0-9_-]{1,160}$/.test(text))
-    refuse(`"${text}" is not a key id, such as key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC`)
-  return text
+  return parseAnyKeyId(text)
 }
 
-export function parseKeyName(text: string): string {
-  return isKeyName(text) ? text : refuse(`"${text}" is not a name of a key: 1 to 64 of A-Z, a-z, 0-9, "_" and "-"`)
-}
-
-export const parsePermissions = listOf((text): Permission => {
-  const permission = PERMISSIONS.find((known) => known === text)
-  return permission ?? refuse(`"${text}" is not a permission: there is ${PERMISSIONS.join(', ')}`)
-})
-
-export function parseRequestsPerMinute(text: string): number {
-  const number = Number(text)
-  const isAllowed = /^\d{1,6}$/.test(text) && number >= 1 && number <= MOST_REQUESTS_PER_MINUTE
-  return isAllowed ? number : refuse(`"${text}" is not a number of requests: 1 to ${MOST_REQUESTS_PER_MINUTE}`)
-}
-
+export const parseRequestsPerMinute = wholeNumber(MOST_REQUESTS_PER_MINUTE, 'requests')
 export const parseLimit = (text: string) => (text === 'default' ? text : parseRequestsPerMinute(text))
 
-export function parseUserId(text: string): string {
-  return isUserId(text) ? text : refuse('a user id is 1 to 128 visible ASCII characters')
+export function wholeNumber(most: number, noun: string) {
+  const isAllowed = (text: string) => /^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= most
+  const parse = only(isAllowed, `a number of ${noun}: 1 to ${most}`)
+  return (text: string) => Number(parse(text))
 }
 
-export function parseStage(text: string): string {
-  if (!/^[A-Za-z0-9-]{1,30}$/.test(text)) refuse(`"${text}" is not the name of a stage`)
-  return text
+function only<Value extends string = string>(isAllowed: (text: string) => boolean, what: string) {
+  return (text: string) => (isAllowed(text) ? (text as Value) : refuse(`"${text}" is not ${what}`))
 }
 
 /** One value, or several with commas between them, after those of earlier arguments; each once. */
-function listOf<Value>(parse: (text: string) => Value) {
+export function listOf<Value>(parse: (text: string) => Value) {
   return (text: string, others: Value[] = []) => [...new Set([...others, ...text.split(',').map(parse)])]
 }
 

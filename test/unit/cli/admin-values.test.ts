@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { duration } from '../../../infra/cli/terminal/output.ts'
 import {
-  parseDocumentIds,
+  listOf,
+  parseDocumentId,
   parseDuration,
   parseExpiresIn,
   parseExpiry,
@@ -81,6 +82,7 @@ describe('ids and permissions', () => {
   it('takes several with commas between them, after those of earlier arguments', () => {
     const [read, both] = ['files:read', 'files:promote,files:read'] as const
     expect(parsePermissions(both, parsePermissions(read))).toEqual(['files:read', 'files:promote'])
+    const parseDocumentIds = listOf(parseDocumentId)
     expect(parseDocumentIds('file_1,file_2', parseDocumentIds('file_0'))).toEqual(['file_0', 'file_1', 'file_2'])
     for (const text of ['', ',', 'files:read,']) expect(() => parsePermissions(text)).toThrow('"" is not a permission')
   })

@@ -13,8 +13,14 @@ const storesOf = ({ deps }: Ports) =>
 /** `workspaces delete --empty`. */
 function remove(ports: Ports) {
   const output = { done() {}, progress() {} }
-  const session = { output, place: 'a test', signal, stores: async () => storesOf(ports) } as never
-  return deleteWorkspace(session, WORKSPACE, { empty: true, erase: false, yes: true })
+  const session = {
+    output,
+    target: { yes: true },
+    place: 'a test',
+    signal,
+    stores: async () => storesOf(ports),
+  } as never
+  return deleteWorkspace(session, WORKSPACE, { empty: true, erase: false })
 }
 
 const leftIn = ({ stored }: Ports) => stored.items().map(({ state }) => state)
