@@ -69,7 +69,7 @@ describe('a path that the API does not have', () => {
         .ofType('AWS::ApiGateway::GatewayResponse')
         .filter(({ Properties }) => Properties.ResponseType === 'MISSING_AUTHENTICATION_TOKEN')
       expect(text).toBe(ofGateway?.Properties.ResponseTemplates['application/json'])
-      const body = JSON.parse(text.replace('$context.extendedRequestId', local.headers['x-request-id']))
+      const body = JSON.parse(text.replace('$context.extendedRequestId', `${local.headers?.['x-request-id']}`))
       expect(body).toEqual(JSON.parse(local.body))
       expect([Number(StatusCode), local.statusCode]).toEqual([body.error.code, 404])
       expectDocumented({

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { APIGatewayProxyResult } from 'aws-lambda'
 import {
   GATEWAY_RESPONSES,
   type GatewayAnswer,
@@ -8,17 +9,11 @@ import {
 } from '../../deploy/gateway-responses.ts'
 import { REFUSAL } from '../loopback.ts'
 
-interface LocalAnswer {
-  statusCode: number
-  headers: Record<string, string>
-  body: string
-}
-
 /** The gateway's own answers, as those of the template. */
 export function createGatewayAnswers(corsAllowedOrigins: readonly string[]) {
   const isForPages = corsAllowedOrigins.length > 0
 
-  function answer({ status, headers, body }: GatewayAnswer): LocalAnswer {
+  function answer({ status, headers, body }: GatewayAnswer): APIGatewayProxyResult {
     const requestId = randomUUID()
     return {
       statusCode: status,
@@ -33,14 +28,14 @@ export function createGatewayAnswers(corsAllowedOrigins: readonly string[]) {
 
   return {
     /** @param type neither of the two defaults, whose status API Gateway itself decides */
-    ofType(type: string): LocalAnswer {
+    ofType(type: string): APIGatewayProxyResult {
       const response = GATEWAY_RESPONSES[type]
       if (response === undefined) throw new Error(`there is no gateway response ${type}`)
       return answer(response)
     },
 
     /** @returns undefined when no page of another origin may use the API: then OPTIONS is a method like any other */
-    preflight(methods: readonly string[], origin: string | undefined): LocalAnswer | undefined {
+    preflight(methods: readonly string[], origin: string | undefined): APIGatewayProxyResult | undefined {
       if (!isForPages) return undefined
       const isAllowed = origin !== undefined && corsAllowedOrigins.includes(origin)
       const headers = preflightHeaders(methods)
@@ -52,7 +47,7 @@ export function createGatewayAnswers(corsAllowedOrigins: readonly string[]) {
     },
 
     /** The refusal of a web ACL, in other words. */
-    foreign(): LocalAnswer {
+    foreign(): APIGatewayProxyResult {
       const blocked = this.ofType('WAF_FILTERED')
       return { ...blocked, body: blocked.body.replace(/"detail":"[^"]*"/, `"detail":"${REFUSAL}"`) }
     },

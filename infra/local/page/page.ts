@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
 import { readConfig } from '../../../lib/config.ts'
+import { HEADERS_OF_PROMOTION } from '../../../lib/http/operations.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { keysOfWorkspace } from '../../../lib/object-keys.ts'
 import type { DemoFileContent } from '../stores/demo-file.ts'
@@ -67,8 +68,7 @@ async function containersOf(demo: DemoFileContent, s3: S3Client) {
 }
 
 /** Each click is a promotion of its own, of whatever the file has become. */
-const OPTIONAL_HEADERS = ['Idempotency-Key', 'If-Match', 'File-Bytes', 'File-Sha256', 'File-Expires-In', 'Prefer']
-const WITHOUT = Object.fromEntries(OPTIONAL_HEADERS.map((name) => [name, undefined]))
+const WITHOUT = Object.fromEntries(HEADERS_OF_PROMOTION.map((name) => [name, undefined]))
 /** The demonstration, and the reference. */
 const PAGES: Record<string, string | undefined> = { '/': 'index.html', '/reference': 'reference.html' }
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' }
