@@ -4,7 +4,7 @@ import {
   UpdateTerminationProtectionCommand,
 } from '@aws-sdk/client-cloudformation'
 import { DescribeTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb'
-import { isMissingStack, resourcesOf } from './stack.ts'
+import { resourcesOf } from './stack.ts'
 
 /**
  * Protects a deployed stack and its tables from deletion, or ends that. The template does not: a protected table
@@ -27,13 +27,8 @@ export async function protectStack(stackName: string, isProtected: boolean): Pro
 
 async function protectFromTermination(StackName: string, isProtected: boolean): Promise<boolean> {
   const client = new CloudFormationClient({})
-  try {
-    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }))
-    if ((Stacks?.[0]?.EnableTerminationProtection ?? false) === isProtected) return false
-  } catch (error) {
-    if (isMissingStack(error)) return false
-    throw error
-  }
+  const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }))
+  if ((Stacks?.[0]?.EnableTerminationProtection ?? false) === isProtected) return false
   const command = new UpdateTerminationProtectionCommand({ StackName, EnableTerminationProtection: isProtected })
   await client.send(command)
   return true

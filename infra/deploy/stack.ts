@@ -29,6 +29,6 @@ export async function outputsOf(StackName: string, abortSignal: AbortSignal) {
 }
 
 /** CloudFormation has no error of its own for it: ValidationError, "Stack with id … does not exist". */
-export function isMissingStack(error: unknown): boolean {
+function isMissingStack(error: unknown): boolean {
   return error instanceof Error && error.name === 'ValidationError' && /does not exist/.test(error.message)
 }
