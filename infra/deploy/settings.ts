@@ -28,7 +28,7 @@ export const STAGES = ['prod', 'local'] as const
 
 /** By name, in the order of docs/settings.md. */
 export const SETTINGS: Readonly<Record<string, Setting>> = Object.fromEntries(
-  Object.entries<Setting>(parse(readFileSync(join(ROOT, 'infra/resources/settings.yml'), 'utf8'))).map(
+  Object.entries<Setting>(parse(readFileSync(join(ROOT, 'infra/resources/settings.yml'), 'utf8'), { merge: true })).map(
     ([name, setting]) => [name, { ...setting, ...ofFunctions(name) }],
   ),
 )
