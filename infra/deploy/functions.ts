@@ -48,7 +48,6 @@ export interface WrittenFunction {
   handler: string
   /** In seconds. */
   timeout: number
-  environment?: Record<string, string>
   events: { http?: object; schedule?: { rate: string; input: unknown } }[]
 }
 

@@ -54,13 +54,13 @@ export function readServiceDefinition() {
   }
 }
 
-/** The function with its name as deployed, and its environment in addition to that of all functions. */
-function toDefinition({ name, handler, timeout, environment = {}, events }: WrittenFunction) {
+/** The function with its name as deployed. */
+function toDefinition({ name, handler, timeout, events }: WrittenFunction) {
   const schedules = events.flatMap(({ schedule }) =>
     schedule ? { everyMs: intervalMs(schedule.rate), input: schedule.input } : [],
   )
   const ofStage = name.replace(/^\$\{self:service\}-\$\{sls:stage\}/, STACK)
-  return { name: ofStage, handler, timeoutMs: 1000 * timeout, environment, schedules }
+  return { name: ofStage, handler, timeoutMs: 1000 * timeout, schedules }
 }
 
 function intervalMs(rate: string): number {

@@ -11,15 +11,13 @@ type Handler = (event: unknown, context: Context) => Promise<unknown>
 
 const [, , root = '', functions = ''] = process.argv
 const definitions: FunctionDefinition[] = JSON.parse(functions)
-const loaded = new Map<string, Promise<Handler>>()
-let loading: Promise<unknown> = Promise.resolve()
 
 async function invoke({ id, functionName, event }: InvocationMessage): Promise<AnswerMessage> {
   const definition = definitions.find(({ name }) => name === functionName)
   if (definition === undefined) return { id, error: `There is no function ${functionName}.` }
   const overdue = new AbortController()
   try {
-    const handler = await (loaded.get(functionName) ?? load(definition))
+    const handler = await load(definition)
     const timeout = sleep(definition.timeoutMs, undefined, { signal: overdue.signal }).then(() => {
       throw new Error(`Task timed out after ${definition.timeoutMs / 1000} seconds`)
     })
@@ -32,19 +30,12 @@ async function invoke({ id, functionName, event }: InvocationMessage): Promise<A
   }
 }
 
-/** Functions are loaded one after the other: each reads its environment while it is loaded. */
-function load({ name, handler, environment }: FunctionDefinition): Promise<Handler> {
+async function load({ handler }: FunctionDefinition): Promise<Handler> {
   const [, file, exported = ''] = /^(.*)\.(\w+)$/.exec(handler) ?? []
-  const handlerLoaded = loading.then(async () => {
-    Object.assign(process.env, environment)
-    const functions = await import(join(root, `${file}.mjs`))
-    // A process that is killed keeps nothing for the next one by itself.
-    flushCompileCache()
-    return functions[exported]
-  })
-  loading = handlerLoaded.catch(() => {})
-  loaded.set(name, handlerLoaded)
-  return handlerLoaded
+  const functions = await import(join(root, `${file}.mjs`))
+  // A process that is killed keeps nothing for the next one by itself.
+  flushCompileCache()
+  return functions[exported]
 }
 
 function contextOf({ name, timeoutMs }: FunctionDefinition): Context {

@@ -16,8 +16,8 @@ export async function startLambdaRuntime(
   let written = ''
   const host = await startFunctionHost({
     root: task,
-    functions: [{ name, handler, timeoutMs: 1000 * Timeout, environment: variables, schedules: [] }],
-    environment: {},
+    functions: [{ name, handler, timeoutMs: 1000 * Timeout, schedules: [] }],
+    environment: variables,
     log: (text) => {
       written += text
     },
