@@ -42,8 +42,6 @@ function contextOf({ name, timeoutMs }: FunctionDefinition): Context {
   const endsAtMs = Date.now() + timeoutMs
   const known: Partial<Context> = {
     functionName: name,
-    functionVersion: '$LATEST',
-    invokedFunctionArn: `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
     awsRequestId: randomUUID(),
     getRemainingTimeInMillis: () => endsAtMs - Date.now(),
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { ServiceDefinition } from '../../deploy/service-definition.ts'
@@ -57,7 +56,7 @@ export async function startGateway(options: GatewayOptions) {
     const body = await readBody(incoming, MAX_BODY_BYTES).catch(() => undefined)
     if (body === undefined) return undefined
     if (body === 'too_large') return answers.ofType('REQUEST_TOO_LARGE')
-    const event = restEvent({ ...match, incoming, path, query, body, requestId: randomUUID() })
+    const event = restEvent({ ...match, incoming, path, query, body })
     return renamed((await options.invoke(match.route.functionName, event)) as APIGatewayProxyResult, incoming)
   }
 

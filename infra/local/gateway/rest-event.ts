@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { Route } from '../../deploy/service-definition.ts'
@@ -10,16 +11,13 @@ interface RestRequest {
   path: string
   query: string
   body: Buffer
-  requestId: string
 }
 
 /** The event that a REST API with Lambda proxy integration makes of a request. */
 export function restEvent(request: RestRequest): APIGatewayProxyEvent {
-  const { incoming, route, pathParameters, path, query, body, requestId } = request
+  const { incoming, route, pathParameters, path, query, body } = request
   const multiValueHeaders = headersOf(incoming)
   const multiValueQuery = queryOf(query)
-  const sourceIp = incoming.socket.remoteAddress ?? ''
-  const requestTimeEpoch = Date.now()
   return {
     resource: route.resource,
     path,
@@ -33,21 +31,10 @@ export function restEvent(request: RestRequest): APIGatewayProxyEvent {
     body: body.length === 0 ? null : body.toString('utf8'),
     isBase64Encoded: false,
     requestContext: {
-      accountId: '000000000000',
-      apiId: 'local',
-      authorizer: null,
-      httpMethod: incoming.method ?? '',
-      identity: { sourceIp, userAgent: incoming.headers['user-agent'] ?? null },
-      path: `/local${path}`,
-      protocol: `HTTP/${incoming.httpVersion}`,
-      requestId: `${incoming.headers['x-amzn-requestid'] ?? requestId}`,
-      extendedRequestId: requestId,
-      requestTimeEpoch,
-      resourceId: route.resource,
-      resourcePath: route.resource,
-      stage: 'local',
-      // The other fields concern callers known to AWS, and certificates.
-    } as unknown as APIGatewayProxyEvent['requestContext'],
+      extendedRequestId: randomUUID(),
+      requestTimeEpoch: Date.now(),
+      // The functions read no other fields.
+    } as APIGatewayProxyEvent['requestContext'],
   }
 }
 
