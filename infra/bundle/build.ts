@@ -14,6 +14,7 @@ interface Where {
   outDir: string
 }
 
+type Options = Pick<BuildOptions, 'minify' | 'splitting' | 'sourcemap'>
 type OutFile = Pick<OutputFile, 'path' | 'contents'>
 
 const OPTIONS = {
@@ -40,11 +41,7 @@ const FOR_DEBUGGING = { minify: false, splitting: false, sourcemap: 'inline' } s
  * Bundles entries below root into outDir, as ES modules. Each is bundled on its own, with the chunks that it loads on
  * demand below its own name: changing one function does not change another, and a cold start reads few files.
  */
-export async function bundle(
-  entryPoints: string[],
-  { root, outDir }: Where,
-  options: Pick<BuildOptions, 'minify' | 'splitting' | 'sourcemap'> = {},
-): Promise<Metafile> {
+export async function bundle(entryPoints: string[], { root, outDir }: Where, options: Options = {}): Promise<Metafile> {
   const builds = entryPoints.map(async (entryPoint) => {
     const chunkNames = `chunks/${basename(entryPoint, '.ts')}/[name]-[hash]`
     const own = { chunkNames, absWorkingDir: root, outdir: outDir, write: false } as const
@@ -89,8 +86,8 @@ async function replaceFiles(folder: string, files: OutFile[]): Promise<void> {
 }
 
 /** Bundles every Lambda entry of functions/ into outDir. @returns what esbuild knows about inputs and outputs */
-export async function buildFunctions(where: Where): Promise<Metafile> {
-  return bundle(entriesBelow(where.root), where)
+export function buildFunctions(where: Where, options?: Options): Promise<Metafile> {
+  return bundle(globSync('functions/*.ts', { cwd: where.root }), where, options)
 }
 
 /** Builds for a deployment. @throws Error when a function is larger than its budget */
@@ -102,11 +99,7 @@ export async function buildForDeployment(where: Where): Promise<Metafile> {
 
 /** Builds for a debugger. @throws Error when the source cannot be built; esbuild has printed why */
 export async function buildForDebugging(where: Where): Promise<void> {
-  await bundle(entriesBelow(where.root), where, FOR_DEBUGGING)
-}
-
-function entriesBelow(root: string): string[] {
-  return globSync('functions/*.ts', { cwd: root })
+  await buildFunctions(where, FOR_DEBUGGING)
 }
 
 if (import.meta.main) {
