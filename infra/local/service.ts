@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { ServiceDefinition } from '../deploy/service-definition.ts'
 import { startFunctionHost } from './gateway/function-host.ts'
 import { type ServedRequest, startGateway } from './gateway/gateway.ts'
@@ -6,11 +7,12 @@ import { createPage, type PageHandler } from './page/page.ts'
 import { writeDemoFile } from './stores/demo-file.ts'
 import { type LocalStoresOptions, startLocalStores } from './stores/stores.ts'
 
+/** It has the built dist/. */
+const ROOT = join(import.meta.dirname, '../..')
+
 export type LocalService = Awaited<ReturnType<typeof startLocalService>>
 
 interface LocalServiceOptions extends Omit<LocalStoresOptions, 'pages' | 's3Port' | 'dynamoDbPort'> {
-  /** Folder of the built dist/ and of docs/. */
-  root: string
   definition: ServiceDefinition
   /** 0: any free one. */
   port: number
@@ -21,13 +23,15 @@ interface LocalServiceOptions extends Omit<LocalStoresOptions, 'pages' | 's3Port
 
 /** Starts the built service behind a gateway, the stores that it works on, and its schedules. */
 export async function startLocalService(options: LocalServiceOptions) {
-  const { root, definition, directory, port, log, onRequest, inspectPort } = options
+  const { definition, directory, port, log, onRequest, inspectPort } = options
   await using starting = new AsyncDisposableStack()
   const keep = <Part extends { stop(): Promise<void> }>(part: Part) => starting.adopt(part, (each) => each.stop())
   const pages: string[] = []
   const stores = keep(await startLocalStores({ ...options, ...portsBeside(port), pages }))
   const environment = { ...definition.environment, ...stores.environment }
-  const host = keep(await startFunctionHost({ root, functions: definition.functions, environment, log, inspectPort }))
+  const host = keep(
+    await startFunctionHost({ root: ROOT, functions: definition.functions, environment, log, inspectPort }),
+  )
 
   let page: Promise<PageHandler> | undefined
   const { corsAllowedOrigins } = stores.config
@@ -40,7 +44,7 @@ export async function startLocalService(options: LocalServiceOptions) {
       corsAllowedOrigins,
       invoke: host.invoke,
       onRequest,
-      page: () => (page ??= createPage({ root, demo, s3: stores.s3 })),
+      page: () => (page ??= createPage({ demo, s3: stores.s3 })),
     }),
   )
   const baseUrl = `http://${LOOPBACK}:${gateway.port}/v1`

@@ -30,7 +30,6 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
   ])
   const log = createServiceLog({ directory, isVerbose: verbose, print: console.log })
   const service = await startLocalService({
-    root: ROOT,
     definition,
     port,
     host,

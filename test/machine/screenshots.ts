@@ -17,7 +17,7 @@ const VIEWS = [
 const directory = await mkdtemp(join(tmpdir(), 'promotion-screenshots-'))
 await buildFunctions({ root: ROOT, outDir: join(ROOT, 'dist') })
 const definition = readServiceDefinition()
-const where = { root: ROOT, definition, port: 0, directory, environment: {} }
+const where = { definition, port: 0, directory, environment: {} }
 const service = await startLocalService({ ...where, log: () => {} })
 const { browser, stop } = await startBrowser()
 try {

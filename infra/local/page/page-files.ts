@@ -2,27 +2,52 @@ import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import mime from 'mime'
-import type { PageDescription } from './api-description.ts'
+import { parseDocument, stringify } from 'yaml'
 
 const ASSETS = join(import.meta.dirname, 'assets')
+const DESCRIPTION = join(import.meta.dirname, '../../../docs/openapi.yaml')
 const RENDERER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 
-/**
- * The files of both pages: nothing comes from another host.
- * @param options.connectTo origins that they may ask besides their own
- */
-export async function pageFiles(options: { description: PageDescription; connectTo: readonly string[] }) {
+interface PageOptions {
+  /** Instead of the servers of docs/openapi.yaml. */
+  baseUrl: string | undefined
+  /** Where the pages may send requests, besides their own origin and that of the API. */
+  connectTo?: readonly string[]
+  /** Of parameters, by name. */
+  examples?: Readonly<Record<string, string | undefined>>
+}
+
+interface ApiDescription {
+  servers: { url: string; description?: string }[]
+  paths: Record<string, Record<string, { parameters?: { name: string; example?: unknown }[] }>>
+}
+
+/** The files of both pages: nothing comes from another host. */
+export async function pageFiles({ baseUrl, connectTo = [], examples = {} }: PageOptions) {
   const files = new Map<string, { contentType: string; body: Buffer }>()
   const add = (name: string, body: Buffer | string) => {
     files.set(name, { contentType: mime.getType(name) ?? 'application/octet-stream', body: Buffer.from(body) })
   }
+  const origins = [...(baseUrl === undefined ? [] : [new URL(baseUrl).origin]), ...connectTo]
   for (const name of await readdir(ASSETS)) {
     const text = await readFile(join(ASSETS, name), 'utf8')
-    add(name, text.replaceAll('{connect_to}', options.connectTo.join(' ')))
+    add(name, text.replaceAll('{connect_to}', origins.join(' ')))
   }
   const ofRenderer = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'favicon-32x32.png']
   for (const name of ofRenderer) add(name, await readFile(join(RENDERER, name)))
-  add('openapi.yaml', options.description.yaml)
-  add('openapi.json', options.description.json)
+  const description: ApiDescription = parseDocument(await readFile(DESCRIPTION, 'utf8'), { merge: true }).toJS()
+  if (baseUrl !== undefined) description.servers = [{ url: baseUrl }]
+  const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods))
+  for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
+    const { name, example } = parameter
+    // Ids of one name may be of two kinds: an example is replaced only by one of its kind. JSON leaves out undefined.
+    if (name in examples && kindOf(example) === kindOf(examples[name])) parameter.example = examples[name]
+  }
+  add('openapi.yaml', stringify(description, { aliasDuplicateObjects: false }))
+  add('openapi.json', JSON.stringify(description, null, 2))
   return files
+}
+
+function kindOf(example: unknown): string | undefined {
+  return /^(cfile|file)_/.exec(String(example))?.[1]
 }

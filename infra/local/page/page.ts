@@ -1,29 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { join } from 'node:path'
 import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
 import { readConfig } from '../../../lib/config.ts'
 import { HEADERS_OF_PROMOTION } from '../../../lib/http/operations.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { keysOfWorkspace } from '../../../lib/object-keys.ts'
 import type { DemoFileContent } from '../stores/demo-file.ts'
-import { describeApi } from './api-description.ts'
 import { createDemoUploads } from './demo-uploads.ts'
 import { pageFiles } from './page-files.ts'
 
 /** @returns whether the request was for the page */
 export type PageHandler = (incoming: IncomingMessage, outgoing: ServerResponse, path: string) => Promise<boolean>
 
-/** The API reference with the demonstration filled in. @param options.root the folder of docs/ */
-export async function createPage(options: { root: string; demo: DemoFileContent; s3: S3Client }): Promise<PageHandler> {
-  const { root, demo, s3 } = options
+/** The API reference with the demonstration filled in. */
+export async function createPage({ demo, s3 }: { demo: DemoFileContent; s3: S3Client }): Promise<PageHandler> {
   const { base_url, s3_endpoint } = demo
   const { origin, host } = new URL(base_url)
-  const description = await describeApi({
-    file: join(root, 'docs/openapi.yaml'),
+  const files = await pageFiles({
     baseUrl: base_url,
+    connectTo: [new URL(s3_endpoint).origin],
     examples: { ...WITHOUT, container_id: demo.container_id, file_id: demo.files[0]?.file_id },
   })
-  const files = await pageFiles({ description, connectTo: [origin, new URL(s3_endpoint).origin] })
   const putUpload = createDemoUploads({ demo, s3 })
 
   return async (incoming, outgoing, path) => {

@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import { describeApi } from './api-description.ts'
 import { pageFiles } from './page-files.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -13,9 +12,7 @@ const command = new Command('npm run docs --')
   .parse()
 const { baseUrl, out } = command.opts<{ baseUrl?: string; out: string }>()
 
-const description = await describeApi({ file: join(ROOT, 'docs/openapi.yaml'), baseUrl })
-const connectTo = baseUrl === undefined ? [] : [new URL(baseUrl).origin]
-const files = await pageFiles({ description, connectTo })
+const files = await pageFiles({ baseUrl })
 // The demonstration stays here, and so does the link to it.
 const reference = `${files.get('reference.html')?.body}`.replace(/.*id="home".*\n/, '')
 files.set('index.html', { contentType: 'text/html', body: Buffer.from(reference) })

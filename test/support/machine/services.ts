@@ -46,7 +46,7 @@ export async function startService(options: ServiceOptions = {}) {
     environment: { ...given.environment, ...changes },
     functions: given.functions.map((each) => ({ ...each, schedules: each.schedules.map(faster) })),
   }
-  const service = await startLocalService({ root: ROOT, definition, port: 0, host, directory, environment, log() {} })
+  const service = await startLocalService({ definition, port: 0, host, directory, environment, log() {} })
   const visited = visit(service.demo, directory, async () => {
     await service.stop()
     if (kept === undefined) await rm(directory, { recursive: true, force: true })
