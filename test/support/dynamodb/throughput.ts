@@ -11,6 +11,8 @@ export const DYNAMODB_LIMITS: ThroughputLimits = {
   readUnitsPerSecond: 3000,
   burstSeconds: 1,
 }
+/** More than any test needs. */
+export const UNLIMITED: ThroughputLimits = { writeUnitsPerSecond: 1e9, readUnitsPerSecond: 1e9, burstSeconds: 1 }
 
 interface Throughput {
   /** Takes the units out of the named bucket if they are all there. */
