@@ -4,7 +4,14 @@ import { close, LOOPBACK, listen } from '../../../../infra/local/loopback.ts'
 import { storeAt } from '../../aws/store.ts'
 import type { Access } from '../../template/iam-accesses.ts'
 import { isAllowed, type Statement } from '../../template/iam-policies.ts'
-import { type ApiRequest, accessesOfRequest, accessesOfTemplate, signerOf, templateIn } from './identities.ts'
+import {
+  type ApiRequest,
+  accessesOfRequest,
+  accessesOfTemplate,
+  signedFor,
+  signerOf,
+  templateIn,
+} from './identities.ts'
 import { sessionIn } from './sessions.ts'
 
 interface Gate {
@@ -36,10 +43,8 @@ export async function startGate(account: string, identities: Readonly<Record<str
     return found
   }
 
-  // moto checks whether a request is signed, not by whom.
-  const signed = { authorization: 'AWS4-HMAC-SHA256 Credential=test/20261121/us-east-1/s3/aws4_request, Signature=x' }
   const store = storeAt(account)
-  const contentOf = async (object: string) => (await fetch(account + object, { headers: signed })).text()
+  const contentOf = async (object: string) => (await fetch(account + object, { headers: signedFor('s3') })).text()
 
   /** Where a bucket has a key, S3 uses it for its caller: S3 user guide, "Using server-side encryption with AWS KMS keys". */
   async function accessesOfKeys(accesses: Access[], { method, url, ...request }: ApiRequest): Promise<Access[]> {
