@@ -100,7 +100,7 @@ function visit(demo: DemoFileContent, directory: string, stop: () => Promise<voi
     newWorkspaceId: () => `ws_${newAttemptId()}` as WorkspaceId,
     /** @param permissions omitted: a management key */
     newKey: (workspaceId: WorkspaceId, permissions?: Permission[]): Promise<string> =>
-      addKey(keysTable, { workspaceId, kind: permissions ? 'standard' : 'management', permissions }),
+      addKey(keysTable, { workspaceId, kind: permissions ? 'standard' : 'management' }, permissions),
     async putFile(workspaceId: WorkspaceId, containerId: string, path: string, body: Buffer, contentType?: string) {
       const Key = `sandboxes/${workspaceId}/${containerId}/${path}`
       await s3.send(new PutObjectCommand({ Bucket: demo.sandbox_bucket, Key, Body: body, ContentType: contentType }))

@@ -36,7 +36,8 @@ export function createApiKeys({ client, put }: Tables) {
 /** Makes a key as the service's administration does. @returns its token */
 export async function addKey(
   table: Parameters<typeof createApiKeyAdministration>[0],
-  { workspaceId, kind, permissions = [] }: Pick<ApiKey, 'workspaceId' | 'kind'> & { permissions?: Permission[] | undefined },
+  { workspaceId, kind }: Pick<ApiKey, 'workspaceId' | 'kind'>,
+  permissions: Permission[] = [],
 ): Promise<string> {
   const token = newToken(keyIdOf(workspaceId))
   const grant = { workspaceId, kind, permissions, userId: undefined, expiresAtMs: undefined }

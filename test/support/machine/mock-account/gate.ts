@@ -14,23 +14,16 @@ import {
 } from './identities.ts'
 import { sessionIn } from './sessions.ts'
 
-interface Gate {
-  endpoint: string
-  /** The requests of each identity that were allowed. */
-  used: Map<string, Access[]>
-  /** The requests that were refused. */
-  refused: Access[]
-  stop(): Promise<void>
-}
-
 /**
  * IAM in front of the mock account: whoever signs with the key of an identity may do what its policies allow, and what
  * CloudFormation does for it counts as its own doing. Whoever assumes a role may do what that role and the policy of the
  * session both allow. All others may do everything.
  * @param identities policies by access key
  */
-export async function startGate(account: string, identities: Readonly<Record<string, Statement[]>>): Promise<Gate> {
+export async function startGate(account: string, identities: Readonly<Record<string, Statement[]>>) {
+  /** The requests of each identity that were allowed. */
   const used = new Map<string, Access[]>(Object.keys(identities).map((id) => [id, []]))
+  /** The requests that were refused. */
   const refused: Access[] = []
   /** By access key: statements that must each allow it. Sessions come to it as they are begun. */
   const limits = new Map(Object.entries(identities).map(([id, statements]) => [id, [statements]]))
