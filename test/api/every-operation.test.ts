@@ -31,7 +31,7 @@ it('there is a handler for every function behind the gateway', () => {
 })
 
 describe.each(OPERATION_NAMES)('%s', (name) => {
-  const { success, facts } = OPERATIONS[name]
+  const { success, path, facts } = OPERATIONS[name]
   const { for: whom } = entryOf(name)
   const permissions = PERMISSIONS.filter((each) => each === whom)
   const others = PERMISSIONS.filter((each) => each !== whom)
@@ -136,8 +136,8 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
 
   it('tells its name, time and outcome in log and metrics, and nothing secret', async () => {
     const api = await prepare()
-    const [parameter, more = {}] = facts
-    const told = parameter === undefined ? {} : { [parameter]: api.parameters[parameter], ...more }
+    const [, parameter] = /\{(\w+)\}/.exec(path) ?? []
+    const told = { ...(parameter && { [parameter]: api.parameters[parameter as 'name'] }), ...facts }
     await api.call(name, { parameters: api.parameters })
     // The clock of these tests stands still.
     const outcome = { message: 'request answered', operation: name, status: success, duration_ms: 0 }

@@ -7,16 +7,19 @@ import { UNLIMITED } from '../support/api/documents-api.ts'
 import { idOf, WORKSPACE } from '../support/api/idempotent-promotions.ts'
 import { invoke } from '../support/api/invoke.ts'
 import { type DocumentedOperation, OPENAPI, PROMOTE } from '../support/api/openapi.ts'
-import { functionOf, OPERATIONS } from '../support/api/operations.ts'
+import { OPERATIONS, type ServedOperation } from '../support/api/operations.ts'
 import { type RouteRequest, routeEvent } from '../support/api/rest-event.ts'
 import { addTenant, TENANT } from '../support/api/tenant.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
 
-type TestedOperation = DocumentedOperation & { success: number; body?: object }
+type TestedOperation = ServedOperation & { success: number; body?: object }
 type Place = 'query' | 'header' | 'body'
 
-const ALL: Record<string, TestedOperation> = { promote_container_file: { ...PROMOTE, success: 200 }, ...OPERATIONS }
+const ALL: Record<string, TestedOperation> = {
+  promote_container_file: { ...PROMOTE, functionId: 'promote-container-file', success: 200 },
+  ...OPERATIONS,
+}
 /** Methods of the vendors' libraries know these names, and no operation of ours does. */
 const OF_VENDORS: Record<Place, string> = {
   query: 'before before_id scope_id provider name container_id __proto__ Limit',
@@ -59,7 +62,7 @@ async function prepare(operation: TestedOperation) {
     const request = { parameters, body: operation.body, ...more }
     const authorization = { authorization: `Bearer ${isForPlatform ? api.platformToken : api.managementToken}` }
     const event = routeEvent(operation, { ...request, headers: { ...authorization, ...headers } })
-    return invoke(api.handlers[functionOf(operation).name], { event, operation })
+    return invoke(api.handlers[operation.functionId], { event, operation })
   }
   /** @param value as JSON.parse makes it: in a literal, __proto__ would be the prototype */
   const sendWith = (place: Place, name: string, value: unknown) => {

@@ -10,7 +10,7 @@ import { createAdmission } from '../../lib/promotion/admission.ts'
 import { createTelemetry } from '../../lib/telemetry.ts'
 import { storedObject } from './aws/memory-s3.ts'
 import { CONFIG, createMemoryTables, DOCUMENTS_TABLE } from './dynamodb/memory-tables.ts'
-import { newAttempt, newDocument, newRelease, pendingOf, type TestAttempt } from './stores/ledger-values.ts'
+import { newAttempt, newDocument, newRelease, pendingOf, strayOf, type TestAttempt } from './stores/ledger-values.ts'
 import { createMemoryObjects } from './stores/memory-objects.ts'
 
 export const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
@@ -74,8 +74,7 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
       },
       record: () => documents.record(document, signal),
       unmark: () => ledger.unmark(one, signal),
-      stray: () =>
-        documents.putStray({ ...pendingOf(one), state: 'stray', dueAtMs: clock.nowMs + LATE_COPY_MS }, signal),
+      stray: () => documents.putStray(strayOf(one, clock.nowMs + LATE_COPY_MS), signal),
       fence: () => documents.fence(one, signal),
       delete: () => documents.delete(one, { dueAtMs }, signal),
       mark: () => ledger.mark(newRelease(one, { leaseEndsAtMs: dueAtMs }), signal, 0),

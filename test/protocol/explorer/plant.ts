@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-const OURS = /\/(lib\/|test\/support\/ports|test\/protocol\/)[^?]*\.ts$/
+const OURS = /\/(lib|test\/protocol)\/[^?]*\.ts$/
 const [FILE, BUG, CHANGE] = [/^\+\+\+ (.+)\n/, /^@@ (.+) @@ (.+)\n/, /((?:^-.*\n)+)((?:^\+(?!\+\+ ).*\n)*)/]
 const LINES = new RegExp([FILE, BUG, CHANGE].map(({ source }) => source).join('|'), 'gm')
 

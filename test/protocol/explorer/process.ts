@@ -41,7 +41,7 @@ export interface Call extends Sent {
 
 /** A promotion looks these up before it begins: the answer may be old by then, so it is no step of its own. */
 const isLookup = ({ name, input }: Sent) =>
-  name === 'ledger.read' || (name === 'HeadObject' && input.Bucket === 'sandbox')
+  name === 'ledger.read' || (name === 'HeadObject' && input.Bucket === 'sandboxes')
 
 /** A process of the service under test. It stops at every command that it sends until it is told what becomes of it. */
 export class Process {

@@ -41,7 +41,7 @@ export class Schedule {
   static async prepare(scenario: Scenario): Promise<() => Promise<Schedule>> {
     ids.made = 0
     partsOfTexts.clear()
-    const prepared = await World.create(scenario)
+    const prepared = World.create(scenario)
     await prepare(scenario, prepared)
     const { made } = ids
     return async () => {

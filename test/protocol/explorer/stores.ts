@@ -1,29 +1,23 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
-import { readConfig } from '../../../lib/config.ts'
 import { type DocumentId, type WorkspaceId, withoutPrefix } from '../../../lib/ids.ts'
 import type { DocumentItem, DueEntry, Stray } from '../../../lib/ledger/ports/documents.ts'
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import type { Log } from '../../../lib/logging.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import { callNames } from '../../support/aws/name-calls.ts'
-import { DynamoDbFailure } from '../../support/dynamodb/failures.ts'
-import { type Contents, DOCUMENTS_TABLE, Tables, WORKSPACES_TABLE } from './tables.ts'
+import type { Content } from '../../support/dynamodb/dynalite.ts'
+import { CONFIG, clientOf, WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
+import { type Contents, Tables } from './tables.ts'
 
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId
-const CONFIG = readConfig({
-  ...{ WORKSPACES_TABLE, DOCUMENTS_TABLE, KEYS_TABLE: 'keys', RATE_LIMITS_TABLE: 'rate-limits' },
-  ...{ SANDBOX_BUCKET: 'sandbox', DOCUMENTS_BUCKET: 'documents' },
-})
 const READ = /^(GetItem|Query|Scan)$/
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 
 /** A command of the SDK, as an adapter sends it. */
 export interface Sent {
   name: string
-  input: Record<string, unknown>
-  operation: string
+  input: Content
 }
 
 /** Where the clients of the SDK stand: handles each command, when it is its turn. */
@@ -39,14 +33,9 @@ export class Stores {
   readonly #tables: Tables
   #contents: Contents
 
-  private constructor(tables: Tables, contents: Contents) {
+  constructor(tables = new Tables(), contents = tables.contents()) {
     this.#tables = tables
     this.#contents = contents
-  }
-
-  static async create(): Promise<Stores> {
-    const tables = new Tables()
-    return new Stores(tables, await tables.create())
   }
 
   /** The copy has a life of its own. */
@@ -97,18 +86,15 @@ export class Stores {
   /** The service's ports for a process, whose commands go through its transport. */
   dependencies(transport: Transport, { quotaBytes = 100, aheadMs = 0 } = {}) {
     const now = () => this.nowMs + aheadMs
-    const client = (apply: (operation: string, input: Record<string, unknown>) => Promise<unknown>) =>
-      ({
-        send: (command: { input: Record<string, unknown>; constructor: { name: string } }) => {
-          const operation = command.constructor.name.replace(/Command$/, '')
-          const name = callNames.get(command) ?? operation
-          // Pages of one item: what is read later may have changed since.
-          const input = name === 'documents.list' ? { ...command.input, Limit: 1 } : command.input
-          return transport({ name, operation, input }, command, () => apply(operation, input))
-        },
-      }) as never
+    const client = (apply: (operation: string, input: Content) => Promise<unknown>) =>
+      clientOf((operation, given, command) => {
+        const name = callNames.get(command) ?? operation
+        // Pages of one item: what is read later may have changed since.
+        const input = name === 'documents.list' ? { ...given, Limit: 1 } : given
+        return transport({ name, input }, command, () => apply(operation, input))
+      })
     const dynamoDb = client((operation, input) => this.#execute(operation, input))
-    const s3 = client(async (operation, input) => this.#s3(operation, input as never))
+    const s3 = client(async (operation, input) => this.#s3(operation, input as never)) as never
     const config = { ...CONFIG, leaseMs: LEASE_MS, defaultQuotaBytes: quotaBytes }
     return {
       ...createWorkspaceStores({ config, dynamoDb, s3, now }),
@@ -119,16 +105,11 @@ export class Stores {
     }
   }
 
-  async #execute(operation: string, input: object): Promise<unknown> {
+  async #execute(operation: string, input: Content): Promise<unknown> {
     const { answer, failure, after } = await this.#tables.execute(this.#contents, operation, input)
     if (!READ.test(operation)) this.#contents = after
-    if (!failure) return answer
-    if (!(failure instanceof DynamoDbFailure) || !failure.is('ConditionalCheckFailedException')) throw failure
-    throw new ConditionalCheckFailedException({
-      message: failure.message,
-      $metadata: { httpStatusCode: 400 },
-      Item: failure.body.Item as never,
-    })
+    if (failure) throw failure
+    return answer
   }
 
   #s3(

@@ -4,32 +4,13 @@ import type { DocumentItem, Stray } from '../../../lib/ledger/ports/documents.ts
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import type { Item } from '../../support/dynamodb/capacity.ts'
 import type { Content } from '../../support/dynamodb/dynalite.ts'
-import { createLimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
-import { parseOnce } from '../../support/dynamodb/parse-once.ts'
+import {
+  createMemoryTables,
+  DOCUMENTS_TABLE,
+  executeAsSdk,
+  WORKSPACES_TABLE,
+} from '../../support/dynamodb/memory-tables.ts'
 import type { Spaces } from '../../support/dynamodb/store-as-of.ts'
-
-parseOnce()
-
-export const [WORKSPACES_TABLE, DOCUMENTS_TABLE] = ['workspaces', 'documents']
-const key = (name: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName: name, KeyType })
-const TABLES = [
-  {
-    TableName: WORKSPACES_TABLE,
-    KeySchema: [key('workspace_id', 'HASH')],
-    AttributeDefinitions: [{ AttributeName: 'workspace_id', AttributeType: 'S' }],
-    BillingMode: 'PAY_PER_REQUEST',
-  },
-  {
-    TableName: DOCUMENTS_TABLE,
-    KeySchema: [key('workspace_id', 'HASH'), key('document_id', 'RANGE')],
-    AttributeDefinitions: ['workspace_id', 'document_id'].map((AttributeName) => ({
-      AttributeName,
-      AttributeType: 'S',
-    })),
-    BillingMode: 'PAY_PER_REQUEST',
-  },
-]
-const UNLIMITED = { writeUnitsPerSecond: 1e9, readUnitsPerSecond: 1e9, burstSeconds: 1 }
 
 /** The contents of the tables, and how the calls ended that were made then. */
 export class Contents {
@@ -76,23 +57,17 @@ interface Outcome {
  */
 export class Tables {
   /** Its time stands still: what is read is always the newest. */
-  readonly #dynamoDb = createLimitedDynamoDb({ now: () => 0, staleMs: 0, limits: UNLIMITED })
+  readonly #dynamoDb = createMemoryTables({ now: () => 0 }).tables
   readonly #known = new Map<string, Contents>()
 
-  async create(): Promise<Contents> {
-    for (const table of TABLES) await this.#dynamoDb.execute('CreateTable', table)
-    return this.#contents()
-  }
-
-  async execute(before: Contents, operation: string, input: object): Promise<Outcome> {
-    const text = JSON.stringify(input)
-    const call = `${operation} ${text}`
+  async execute(before: Contents, operation: string, input: Content): Promise<Outcome> {
+    const call = `${operation} ${JSON.stringify(input)}`
     const known = before.outcomes.get(call)
     if (known) return known
     this.#dynamoDb.restore(before.spaces)
-    const ending = this.#dynamoDb.execute(operation, JSON.parse(text))
+    const ending = executeAsSdk(this.#dynamoDb, operation, input)
     // A write is done before it is answered.
-    const after = this.#contents()
+    const after = this.contents()
     const outcome = await ending.then(
       (answer) => ({ answer, after }),
       (failure: unknown) => ({ failure, after }),
@@ -102,7 +77,7 @@ export class Tables {
   }
 
   /** The same object for the same contents. */
-  #contents(): Contents {
+  contents(): Contents {
     const contents = new Contents(this.#dynamoDb.snapshot())
     const known = this.#known.get(contents.text) ?? contents
     this.#known.set(known.text, known)

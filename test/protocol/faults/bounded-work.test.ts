@@ -133,15 +133,6 @@ describe('a list of a container whose first keys no file id can name', () => {
     return { ...page, paths: data.map(({ path }) => path), calls }
   }
 
-  it.each([
-    [1500, '1', 3],
-    [1500, '1000', 2],
-    [5000, '1', 6],
-  ])('passes %d of them in one request with limit=%s, in %d calls', async (count, limit, calls) => {
-    oddKeys = count
-    expect(await list({ limit })).toMatchObject({ paths: [GOOD], has_more: false, calls })
-  })
-
   it('ends after ten calls with a cursor, behind which the next request goes on', async () => {
     oddKeys = 12_000
     const first = await list({ limit: '1' })

@@ -68,20 +68,13 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
     expect(response.status).toBe(status)
   })
 
-  it.each([
-    ['slow', s3Error(503, 'SlowDown'), 503, 'service_unavailable'],
-    ['refused', REFUSED, 503, 'service_unavailable'],
-    ['denied', s3Error(403, 'AccessDenied'), 500, 'internal_error'],
-  ] as const)(
-    'ListObjectsV2 %s, asked whether a container exists: not taken for a missing one',
-    (_, fault, status, reason) =>
-      inProcess(async (service) => {
-        const workspace = await service.newWorkspace()
-        service.breakCalls(({ name }) => (name === 'ListObjectsV2' ? fault : undefined))
-        const response = await service.promote(workspace, 'missing.txt')
-        expect(response).toMatchObject({ status, body: { error: { metadata: { reason } } } })
-      }),
-  )
+  it('ListObjectsV2 fails, asked whether a container exists: not taken for a missing one', () =>
+    inProcess(async (service) => {
+      const workspace = await service.newWorkspace()
+      service.breakCalls(({ name }) => (name === 'ListObjectsV2' ? s3Error(503, 'SlowDown') : undefined))
+      const response = await service.promote(workspace, 'missing.txt')
+      expect(response).toMatchObject({ status: 503, body: { error: { metadata: { reason: 'service_unavailable' } } } })
+    }))
 
   it('pins the source, describes the copy and leaves tags and annotations behind, on the wire', () =>
     inProcess(async (service) => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createLog } from '../../../lib/logging.ts'
 import { createMetrics } from '../../../lib/metrics.ts'
+import { dynamoDbError, REFUSED, s3Error } from '../../support/protocol/aws-failures.ts'
 import type { Fault } from '../../support/protocol/fault-proxy.ts'
 import { startTestProcess, type TestProcess } from '../../support/protocol/test-process.ts'
 import { createTestStores } from '../../support/protocol/test-stores.ts'
@@ -30,20 +31,10 @@ describe('the log', () => {
     await service.stop()
   })
 
-  const denied = (body: string, type: string): Fault => ({
-    kind: 'answer',
-    status: 403,
-    headers: { 'content-type': type },
-    body,
-  })
-
   it.each<[string, Fault | undefined]>([
-    [
-      'CopyObject',
-      denied('<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>m</Message></Error>', 'application/xml'),
-    ],
-    ['documents.record', denied('{"__type":"AccessDeniedException","message":"m"}', 'application/x-amz-json-1.0')],
-    ['ledger.take', { kind: 'refuse' }],
+    ['CopyObject', s3Error(403, 'AccessDenied')],
+    ['documents.record', dynamoDbError(403, 'AccessDeniedException')],
+    ['ledger.take', REFUSED],
     ['nothing', undefined],
   ])('tells ids and causes when %s fails, and never a token, a signature or a content', async (call, fault) => {
     const workspace = await service.newWorkspace()

@@ -112,7 +112,7 @@ const seen = new Map<string, number>()
 
 /** Makes this many documents; then what is chosen. @throws Error with all that happened */
 async function play(documents: number, are: Circumstances, chosen: readonly Choose[]): Promise<void> {
-  const world = await World.create(are)
+  const world = World.create(are)
   try {
     for (let made = 0; made < documents; made++) {
       await world.apply(begin({ do: 'promote', file: 0 }, world))

@@ -1,10 +1,11 @@
 import { beforeEach } from 'vitest'
 import type { RateLimiter } from '../../../lib/auth/rate-limit.ts'
-import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
+import { type ContainerId, documentIdOfAttempt, type FilePath, newAttemptId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { storedObject } from '../aws/memory-s3.ts'
 import { NOW_MS } from '../ports.ts'
+import { newAttempt, newDocument, pendingOf } from '../stores/ledger-values.ts'
 import type { AnyResponse } from './openapi.ts'
 import { expectUntouched } from './promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from './test-api.ts'
@@ -35,31 +36,17 @@ export function useDocumentsApi() {
 
   /** @param minute when it was created, in minutes before now */
   async function record(minute: number, change: Partial<WorkspaceDocument> = {}): Promise<WorkspaceDocument> {
-    const ids = {
-      workspaceId: 'ws_1' as WorkspaceId,
-      documentId: newDocumentId(),
-      attemptId: newAttemptId(),
-      ...change,
-    }
-    const document = {
-      ...ids,
-      objectKey: `documents/${ids.workspaceId}/${ids.documentId}/${ids.attemptId}`,
-      filename: PATH,
+    const attempt = newAttempt({ sizeBytes: 8, ...change })
+    const document = newDocument(attempt, {
+      filename: PATH as FilePath,
       mimeType: 'text/csv',
-      sizeBytes: 8,
+      contentEncoding: undefined,
+      sha256: undefined,
       createdAt: new Date(NOW_MS - minute * 60_000),
-      containerId: CONTAINER,
-      createdBy: 'key_1',
-      sourceEtag: '"e"',
-      countedFrom: 1,
-      state: 'ready',
+      containerId: CONTAINER as ContainerId,
       ...change,
-    } as WorkspaceDocument
-    await api.documents.begin(
-      { ...ids, objectKey: document.objectKey, state: 'pending', dueAtMs: 0 },
-      undefined,
-      signal,
-    )
+    })
+    await api.documents.begin(pendingOf(attempt), undefined, signal)
     await api.documents.record(document, signal)
     api.objects.documents.set(document.objectKey, storedObject({ bytes: Buffer.alloc(8), contentType: 'text/csv' }))
     return document

@@ -4,13 +4,6 @@ import type { DocumentedOperation } from './openapi.ts'
 
 type Values = Record<string, string | string[]>
 
-interface RestRequest {
-  containerId?: string | undefined
-  fileId?: string | undefined
-  headers?: Values
-  body?: object | undefined
-}
-
 export interface RouteRequest {
   /** Path parameters as they came, encoded. */
   parameters?: Record<string, string | undefined>
@@ -21,12 +14,13 @@ export interface RouteRequest {
 }
 
 /** The event that a REST API hands to the function for the promote route; path parameters are as they came, encoded. */
-export function restEvent({ containerId, fileId, headers = {}, body }: RestRequest): APIGatewayProxyEvent {
+export function restEvent({
+  containerId: container_id,
+  fileId: file_id,
+  ...request
+}: Pick<RouteRequest, 'headers' | 'body'> & { containerId?: string | undefined; fileId?: string | undefined }) {
   const path = '/containers/{container_id}/files/{file_id}/promote'
-  return routeEvent(
-    { method: 'post', path },
-    { parameters: { container_id: containerId, file_id: fileId }, headers, body },
-  )
+  return routeEvent({ method: 'post', path }, { parameters: { container_id, file_id }, ...request })
 }
 
 /** The event that a REST API hands to the function of any route. */

@@ -8,7 +8,7 @@ import { createPorts } from '../ports.ts'
 import { createApiKeys, createLimiter } from '../stores/keys-and-limits.ts'
 import { invoke } from './invoke.ts'
 import type { AnyResponse } from './openapi.ts'
-import { createHandlers, functionOf, type HandlerDependencies, OPERATIONS, type OperationName } from './operations.ts'
+import { createHandlers, type HandlerDependencies, OPERATIONS, type OperationName } from './operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from './rest-event.ts'
 
 export const CONTAINER = 'sess_1'
@@ -73,7 +73,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
       ...request,
       headers: { Authorization: `Bearer ${byDefault}`, ...headers },
     })
-    return invoke(handlers[functionOf(operation).name], { event, operation, context: lambdaContext(remainingMs) })
+    return invoke(handlers[operation.functionId], { event, operation, context: lambdaContext(remainingMs) })
   }
 
   const promoteAll = (

@@ -1,24 +1,16 @@
 import { DynamoDbFailure } from '../dynamodb/failures.ts'
-import {
-  createLimitedDynamoDb,
-  type LimitedDynamoDb,
-  type LimitedDynamoDbOptions,
-} from '../dynamodb/limited-dynamodb.ts'
+import { createLimitedDynamoDb, type LimitedDynamoDbOptions } from '../dynamodb/limited-dynamodb.ts'
 import { parseOnce } from '../dynamodb/parse-once.ts'
+import { UNLIMITED } from '../dynamodb/throughput.ts'
 import type { Store } from './store.ts'
-
-/** More than any test needs. */
-const UNLIMITED: LimitedDynamoDbOptions = {
-  now: Date.now,
-  staleMs: 0,
-  limits: { writeUnitsPerSecond: 1e9, readUnitsPerSecond: 1e9, burstSeconds: 1 },
-}
 
 parseOnce()
 
+const WITHOUT_LIMITS: LimitedDynamoDbOptions = { now: Date.now, staleMs: 0, limits: UNLIMITED }
+
 /** dynalite's own rules in this process, without sockets and files. @param options its limits; omitted: none */
-export function createMemoryDynamoDb(options: LimitedDynamoDbOptions = UNLIMITED) {
-  const dynamoDb: LimitedDynamoDb = createLimitedDynamoDb(options)
+export function createMemoryDynamoDb(options = WITHOUT_LIMITS) {
+  const dynamoDb = createLimitedDynamoDb(options)
   const store: Store = async ({ headers, body }) => {
     const operation = String(headers['x-amz-target']).replace(/^.*\./, '')
     const { status, content } = await dynamoDb.execute(operation, JSON.parse(body.toString())).then(

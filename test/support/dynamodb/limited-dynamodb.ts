@@ -1,11 +1,18 @@
 import { type Item, indexWriteUnits, itemSizeBytes, readUnits, writeUnits } from './capacity.ts'
-import type { Consumption } from './consumption.ts'
 import { type Content, createKey, perform, type Table, validate } from './dynalite.ts'
 import { DynamoDbFailure, resourceNotFound, tableExists, throttled, unknownOperation } from './failures.ts'
 import { createSpaces, openStoreAsOf, type Spaces } from './store-as-of.ts'
 import { createThroughput, DYNAMODB_LIMITS, type ThroughputLimits } from './throughput.ts'
 
-export type { Consumption } from './consumption.ts'
+/** The cost of a call. For a throttled one, what it lacked: it costs nothing. */
+export interface Consumption {
+  operation: string
+  table: string
+  input: Content
+  /** Read or write units, whichever the operation needs, including those of indexes. */
+  units: number
+  outcome: 'done' | 'condition_failed' | 'throttled'
+}
 
 export interface LimitedDynamoDbOptions {
   /** ms, of any clock that does not go back. */
@@ -25,12 +32,6 @@ export interface LimitedDynamoDb {
   snapshot(): Spaces
   /** Makes everything as it was then. */
   restore(snapshot: Spaces): void
-}
-
-interface Write {
-  operation: string
-  input: Content
-  table: Table
 }
 
 /**
@@ -57,7 +58,7 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
         case 'PutItem':
         case 'UpdateItem':
         case 'DeleteItem':
-          return write({ operation, input, table })
+          return write(operation, input, table)
         case 'GetItem':
           return getItem(input, table)
         case 'Query':
@@ -88,7 +89,7 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
     return { TableDescription: table }
   }
 
-  function write({ operation, input, table }: Write): Content {
+  function write(operation: string, input: Content, table: Table): Content {
     const nowMs = now()
     const keys = (input.Item ?? input.Key) as Item
     const bucket = bucketOf(table, keys)

@@ -14,8 +14,8 @@ import type { Content } from './dynalite.ts'
 import { DynamoDbFailure } from './failures.ts'
 import { createLimitedDynamoDb, type LimitedDynamoDb } from './limited-dynamodb.ts'
 import { parseOnce } from './parse-once.ts'
+import { UNLIMITED } from './throughput.ts'
 
-const UNLIMITED = { writeUnitsPerSecond: 1e9, readUnitsPerSecond: 1e9, burstSeconds: 1 }
 const ROOT = join(import.meta.dirname, '../../..')
 export const [WORKSPACES_TABLE, DOCUMENTS_TABLE] = ['workspaces_table', 'documents_table']
 export const [KEYS_TABLE, RATE_LIMITS_TABLE] = ['keys_table', 'rate_limits_table']

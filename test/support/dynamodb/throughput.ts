@@ -11,14 +11,10 @@ export const DYNAMODB_LIMITS: ThroughputLimits = {
   readUnitsPerSecond: 3000,
   burstSeconds: 1,
 }
+/** More than any test needs. */
+export const UNLIMITED: ThroughputLimits = { writeUnitsPerSecond: 1e9, readUnitsPerSecond: 1e9, burstSeconds: 1 }
 
-interface Throughput {
-  /** Takes the units out of the named bucket if they are all there. */
-  take(kind: 'read' | 'write', bucket: string, units: number): boolean
-  /** Whether the units are there, without taking them. */
-  has(kind: 'read' | 'write', bucket: string, units: number): boolean
-}
-
+type Kind = 'read' | 'write'
 interface Bucket {
   units: number
   atMs: number
@@ -28,19 +24,19 @@ interface Bucket {
 const FORGET_FROM = 50_000
 
 /** Token buckets, one for each item and kind; all start full. @param now in ms, of any clock that does not go back */
-export function createThroughput(limits: ThroughputLimits, now: () => number): Throughput {
+export function createThroughput(limits: ThroughputLimits, now: () => number) {
   const perSecond = { read: limits.readUnitsPerSecond, write: limits.writeUnitsPerSecond }
   const buckets = { read: new Map<string, Bucket>(), write: new Map<string, Bucket>() }
   let forgetFrom = FORGET_FROM
 
-  const refill = (kind: 'read' | 'write', bucket: Bucket): Bucket => {
+  const refill = (kind: Kind, bucket: Bucket): Bucket => {
     const nowMs = now()
     const gained = ((nowMs - bucket.atMs) / 1000) * perSecond[kind]
     bucket.units = Math.min(perSecond[kind] * limits.burstSeconds, bucket.units + gained)
     bucket.atMs = nowMs
     return bucket
   }
-  const bucketOf = (kind: 'read' | 'write', name: string): Bucket => {
+  const bucketOf = (kind: Kind, name: string): Bucket => {
     const known = buckets[kind].get(name)
     if (known !== undefined) return refill(kind, known)
     if (buckets[kind].size >= forgetFrom) forgetFull(kind)
@@ -48,7 +44,7 @@ export function createThroughput(limits: ThroughputLimits, now: () => number): T
     buckets[kind].set(name, fresh)
     return fresh
   }
-  const forgetFull = (kind: 'read' | 'write') => {
+  const forgetFull = (kind: Kind) => {
     for (const [name, bucket] of buckets[kind]) {
       if (refill(kind, bucket).units >= perSecond[kind] * limits.burstSeconds) buckets[kind].delete(name)
     }
@@ -56,8 +52,10 @@ export function createThroughput(limits: ThroughputLimits, now: () => number): T
   }
 
   return {
-    has: (kind, name, units) => bucketOf(kind, name).units >= units,
-    take(kind, name, units) {
+    /** Whether the units are there, without taking them. */
+    has: (kind: Kind, name: string, units: number) => bucketOf(kind, name).units >= units,
+    /** Takes the units out of the named bucket if they are all there. */
+    take(kind: Kind, name: string, units: number): boolean {
       const bucket = bucketOf(kind, name)
       if (bucket.units < units) return false
       bucket.units -= units

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import chromium from '@sparticuz/chromium'
-import { type Browser, chromium as playwright } from 'playwright-core'
+import { chromium as playwright } from 'playwright-core'
 
 /** The npm package has a browser for this platform only; elsewhere, CHROMIUM names one of your own. */
 export const HAS_BROWSER =
@@ -10,13 +10,10 @@ export const HAS_BROWSER =
 if (!HAS_BROWSER)
   console.warn('PAGES ARE NOT TESTED HERE: there is no browser for this machine; CHROMIUM may name one.')
 
-export interface TestBrowser {
-  browser: Browser
-  stop(): Promise<void>
-}
+export type TestBrowser = Awaited<ReturnType<typeof startBrowser>>
 
 /** A headless Chromium that keeps to the rules of the web: the package's own arguments would switch some of them off. */
-export async function startBrowser(): Promise<TestBrowser> {
+export async function startBrowser() {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-browser-'))
   try {
     const executablePath = process.env.CHROMIUM ?? (await unpack(directory))

@@ -7,12 +7,10 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import { startLocalService } from '../../../infra/local/service.ts'
 import { type DemoFileContent, writeDemoFile } from '../../../infra/local/stores/demo-file.ts'
 import { startLocalStores } from '../../../infra/local/stores/stores.ts'
-import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
-import { keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import type { Permission } from '../../../lib/auth/caller.ts'
-import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { parseOnce } from '../dynamodb/parse-once.ts'
+import { addKey } from '../stores/keys-and-limits.ts'
 
 export const ROOT = join(import.meta.dirname, '../../..')
 
@@ -91,7 +89,7 @@ function visit(demo: DemoFileContent, directory: string, stop: () => Promise<voi
   const common = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }
   const dynamoDb = new DynamoDBClient({ ...common, endpoint: demo.dynamodb_endpoint })
   const s3 = new S3Client({ ...common, endpoint: demo.s3_endpoint, forcePathStyle: true })
-  const apiKeys = createApiKeyAdministration({ client: dynamoDb, tableName: demo.keys_table })
+  const keysTable = { client: dynamoDb, tableName: demo.keys_table }
 
   return {
     demo,
@@ -101,13 +99,8 @@ function visit(demo: DemoFileContent, directory: string, stop: () => Promise<voi
     s3,
     newWorkspaceId: () => `ws_${newAttemptId()}` as WorkspaceId,
     /** @param permissions omitted: a management key */
-    async newKey(workspaceId: WorkspaceId, permissions?: Permission[]): Promise<string> {
-      const token = newToken(keyIdOf(workspaceId))
-      const kind = permissions === undefined ? ('management' as const) : ('standard' as const)
-      const grant = { workspaceId, kind, permissions: permissions ?? [], userId: undefined, expiresAtMs: undefined }
-      await apiKeys.add(newApiKeyRecord(token, grant, Date.now()), AbortSignal.timeout(60_000))
-      return token
-    },
+    newKey: (workspaceId: WorkspaceId, permissions?: Permission[]): Promise<string> =>
+      addKey(keysTable, { workspaceId, kind: permissions ? 'standard' : 'management' }, permissions),
     async putFile(workspaceId: WorkspaceId, containerId: string, path: string, body: Buffer, contentType?: string) {
       const Key = `sandboxes/${workspaceId}/${containerId}/${path}`
       await s3.send(new PutObjectCommand({ Bucket: demo.sandbox_bucket, Key, Body: body, ContentType: contentType }))

@@ -6,6 +6,20 @@ const S3_CALLS = /^[A-Z]/
 /** Reads have no effect: a lost answer or a late call is like one that hangs, and a kill before like one after. */
 const READS = /find|read|list|usage|^HeadObject$|^List/
 
+/** One call of a run: the n-th of its name. */
+export interface Step {
+  call: string
+  occurrence: number
+}
+export interface PlannedFault extends Step {
+  what: string
+  fault: ProcessFault
+}
+
+/** Each fault that its call can have, at each of the steps. */
+export const faultsAt = (steps: Step[]): PlannedFault[] =>
+  steps.flatMap((step) => faultsFor(step.call).map(([what, fault]) => ({ ...step, what, fault })))
+
 /** All faults that a call can be given, by name. */
 export function faultsFor(call: string): [name: string, fault: ProcessFault][] {
   const isS3 = S3_CALLS.test(call)

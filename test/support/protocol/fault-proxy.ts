@@ -90,9 +90,9 @@ export function toCall({ method, path, headers: sent, body }: WireRequest): AwsC
   return { ...call, name: name === undefined ? operationOf(call) : String(name) }
 }
 
-function drip(outgoing: ServerResponse): void {
+export function drip(outgoing: ServerResponse): void {
   outgoing.writeHead(200, { 'content-type': 'application/xml' })
-  const dripping = setInterval(() => outgoing.write(' '), 50)
+  const dripping = setInterval(() => outgoing.write(' '), 20)
   outgoing.on('close', () => clearInterval(dripping))
 }
 

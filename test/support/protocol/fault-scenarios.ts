@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { OperationName } from '../api/operations.ts'
 import { deadlineIn } from '../api/rest-event.ts'
+import { LARGE_BYTES } from './promotions-that-fail.ts'
 import type { RunLimits, Scenario } from './scenario.ts'
 import {
   deadDeletion,
@@ -8,7 +9,6 @@ import {
   documentIdOf,
   HOURS_MS,
   KEY,
-  LARGE,
   MINUTES_MS,
   promote,
   SMALL,
@@ -74,7 +74,7 @@ const resolving = (what: string, prepare: Scenario['prepare']): Scenario => ({
 
 export const SCENARIOS: Scenario[] = [
   promoting('a small file', (process) => withFile(process, SMALL), { brokenElsewhere: undefined }),
-  promoting('a file in parts', (process) => withFile(process, LARGE)),
+  promoting('a file in parts', (process) => withFile(process, LARGE_BYTES)),
   promoting(
     'the first promotion of a workspace',
     async (process) => {

@@ -50,11 +50,7 @@ export function usePromotionsThatFail() {
   return { inProcess, promoteBroken }
 }
 
-interface Failed {
-  response: { status: number; body: unknown }
-  state: WorkspaceState
-  healed: WorkspaceState
-}
+type Failed = Awaited<ReturnType<ReturnType<typeof usePromotionsThatFail>['promoteBroken']>>
 
 /** Expects the row's answer, and nothing left behind but, of what may still arrive, a stray, which the resolver ends. */
 export function expectRow({ response, state, healed }: Failed, status: number, reason: string, strays = 0): void {

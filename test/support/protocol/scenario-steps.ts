@@ -1,14 +1,12 @@
 import { newAttemptId } from '../../../lib/ids.ts'
 import { deadlineIn } from '../api/rest-event.ts'
-import { patternBytes } from '../stores/pattern-bytes.ts'
 import { dynamoDbError } from './aws-failures.ts'
+import { LARGE_BYTES } from './promotions-that-fail.ts'
 import type { RunLimits } from './scenario.ts'
 import type { TestProcess } from './test-process.ts'
 import type { TestWorkspace } from './workspaces.ts'
 
 export const SMALL = Buffer.from('small')
-/** Two parts with the local stage's smallest part of 5 MiB. */
-export const LARGE = patternBytes(10 * 1024 * 1024 + 1)
 export const TOO_MUCH = Buffer.from('more than fits')
 export const KEY = 'key-of-the-caller'
 export const HOURS_MS = 2 * 3_600_000
@@ -65,7 +63,7 @@ export const documentIdOf = async (process: TestProcess, { workspaceId }: TestWo
 /** A promotion that died after this call, this long ago. @param denied what it was to undo */
 export const deadPromotion =
   (call: string, agoMs: number, idempotencyKey?: string, denied?: string) => async (process: TestProcess) => {
-    const workspace = await withFile(process, call === 'UploadPartCopy' ? LARGE : SMALL)
+    const workspace = await withFile(process, call === 'UploadPartCopy' ? LARGE_BYTES : SMALL)
     await killAfter(process, call, () => promote(process, workspace, undefined, idempotencyKey), denied)
     process.setClock(agoMs)
     return workspace

@@ -11,7 +11,7 @@ import type { Log } from '../../../lib/logging.ts'
 import type { Metrics } from '../../../lib/metrics.ts'
 import { invoke } from '../api/invoke.ts'
 import type { AnyResponse } from '../api/openapi.ts'
-import { type FunctionId, functionOf, OPERATIONS, type OperationName } from '../api/operations.ts'
+import { type FunctionId, OPERATIONS, type OperationName } from '../api/operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from '../api/rest-event.ts'
 import type { Transport } from '../aws/in-process.ts'
 import { CREDENTIALS } from '../stores/stand-ins.ts'
@@ -154,14 +154,13 @@ export async function startTestProcess(
       { token }: TestWorkspace,
       path: string,
       options: {
-        containerId?: string
         idempotencyKey?: string
         headers?: Record<string, string> | undefined
         remainingMs?: number | (() => number) | undefined
       } = {},
     ): Promise<AnyResponse> {
       const event = restEvent({
-        containerId: options.containerId ?? 'sess_1',
+        containerId: 'sess_1',
         fileId: formatFileId(path),
         headers: {
           authorization: `Bearer ${token}`,
@@ -183,7 +182,7 @@ export async function startTestProcess(
         ...request,
         headers: { authorization: `Bearer ${token}` },
       })
-      return answered(functionOf(operation).name, { event, operation, context: lambdaContext(request.remainingMs) })
+      return answered(operation.functionId, { event, operation, context: lambdaContext(request.remainingMs) })
     },
     /** Goes on with what processes have left in this workspace. */
     resolveWorkspace: (workspaceId: WorkspaceId, timeoutMs = PATIENT_MS) => resolve('work', workspaceId, timeoutMs),

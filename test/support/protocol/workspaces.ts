@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
-import { marshall } from '@aws-sdk/util-dynamodb'
 import { expect } from 'vitest'
-import { hashToken, keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
-import type { KeyKind } from '../../../lib/auth/caller.ts'
-import { keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
+import { addKey } from '../stores/keys-and-limits.ts'
 import type { StandIns } from '../stores/stand-ins.ts'
 
 export interface TestWorkspace {
@@ -36,20 +32,14 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
     const attemptId = newAttemptId()
     return { workspaceId, documentId: documentIdOfAttempt(attemptId), attemptId }
   }
-  const newKey = async (workspaceId: WorkspaceId | undefined, kind: KeyKind): Promise<string> => {
-    const token = newToken(keyIdOf(workspaceId))
-    const hashes = { ...keyOfRecord(keyIdIn(token)), token_hash: hashToken(token) }
-    const key = { ...hashes, ...(workspaceId && { workspace_id: workspaceId }), kind, status: 'enabled' }
-    await dynamoDb.send(new PutItemCommand({ TableName: config.keysTable, Item: marshall(key) }))
-    return token
-  }
+  const keysTable = { client: dynamoDb, tableName: config.keysTable }
   return {
-    newPlatformKey: () => newKey(undefined, 'platform'),
+    newPlatformKey: () => addKey(keysTable, { workspaceId: undefined, kind: 'platform' }),
 
     /** @param quotaBytes omitted: the workspace has no ledger yet */
     async newWorkspace(quotaBytes?: number): Promise<TestWorkspace> {
       const workspaceId = `ws_${randomUUID()}` as WorkspaceId
-      const token = await newKey(workspaceId, 'management')
+      const token = await addKey(keysTable, { workspaceId, kind: 'management' })
       if (quotaBytes !== undefined) {
         await stores.workspaces.create(workspaceId, { quotaBytes }, AbortSignal.timeout(60_000))
       }

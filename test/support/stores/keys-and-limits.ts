@@ -1,5 +1,7 @@
+import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { hashToken, keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
-import type { ApiKey } from '../../../lib/auth/caller.ts'
+import type { ApiKey, ApiKeyGrant, Permission } from '../../../lib/auth/caller.ts'
+import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { type ApiKeyItem, createApiKeyStore, keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import type { RateLimitPolicy } from '../../../lib/config.ts'
@@ -29,6 +31,19 @@ export function createApiKeys({ client, put }: Tables) {
       return token
     },
   }
+}
+
+/** Makes a key as the service's administration does. @returns its token */
+export async function addKey(
+  table: Parameters<typeof createApiKeyAdministration>[0],
+  { workspaceId, kind }: Pick<ApiKey, 'workspaceId' | 'kind'>,
+  permissions: Permission[] = [],
+): Promise<string> {
+  const token = newToken(keyIdOf(workspaceId))
+  const grant = { workspaceId, kind, permissions, userId: undefined, expiresAtMs: undefined }
+  const signal = AbortSignal.timeout(60_000)
+  await createApiKeyAdministration(table).add(newApiKeyRecord(token, grant as ApiKeyGrant, Date.now()), signal)
+  return token
 }
 
 /** @param client of the table; omitted: one of its own */

@@ -11,7 +11,6 @@ export const COPY_SETTINGS = { multipartThresholdBytes: 10 * MIB }
 /** The adapters of all ports of objects on an S3 in memory, and what is in it. */
 export function createMemoryObjects() {
   const { store, contents } = createMemoryS3()
-  const { uploads } = contents
   const [sandbox, documents] = [new Map<string, StoredObject>(), new Map<string, StoredObject>()]
   contents.buckets.set('sandboxes', sandbox).set('documents', documents)
   const client = memoryS3Client(store)
@@ -22,13 +21,6 @@ export function createMemoryObjects() {
     ...createDocumentObjects(settings),
     sandbox,
     documents,
-    uploads,
-    /** An upload to this document key that somebody has left. @returns its id */
-    leaveUpload(key: string, startedAtMs: number): string {
-      const uploadId = `upload-${uploads.size}`
-      uploads.set(uploadId, { bucket: 'documents', key, headers: {}, startedAtMs, parts: new Map() })
-      return uploadId
-    },
   }
   return { objects, downloads: createDownloadSigner(settings) }
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { nameS3Call } from '../aws/name-s3-call.ts'
+import { drip } from '../protocol/fault-proxy.ts'
 import { type Answer, answerWith } from './answering-stores.ts'
 
 export { type Answer, BROKEN, NO_HTTP } from './answering-stores.ts'
@@ -29,11 +30,7 @@ export const object = (headers: Record<string, string> = {}): Answer => {
   }
 }
 /** S3 sends this while it works. */
-export const DRIPS: Answer = (_, response) => {
-  response.writeHead(200, { 'content-type': 'application/xml' })
-  const dripping = setInterval(() => response.write(' '), 20)
-  response.on('close', () => clearInterval(dripping))
-}
+export const DRIPS: Answer = (_, response) => drip(response)
 
 const GOOD: Script = {
   'HeadObject sandboxes': object(),

@@ -8,23 +8,16 @@ import type { ServiceDefinition } from '../../../infra/deploy/service-definition
 import { startDynamoDb } from '../../../infra/local/stores/dynamodb.ts'
 import { provision } from '../../../infra/local/stores/provision.ts'
 import { startS3 } from '../../../infra/local/stores/s3.ts'
-import { type Config, readConfig } from '../../../lib/config.ts'
+import { readConfig } from '../../../lib/config.ts'
 
 export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
 
-export interface StandIns {
-  config: Config
-  dynamoDb: DynamoDBClient
-  s3: S3Client
-  dynamoDbEndpoint: string
-  s3Endpoint: string
-  stop(): Promise<void>
-}
+export type StandIns = Awaited<ReturnType<typeof startStandIns>>
 
 /** Fresh embedded stores with the tables and buckets of serverless.yml, empty. */
 export async function startStandIns(
   definition: Pick<ServiceDefinition, 'environment' | 'tables'> = inject('definition'),
-): Promise<StandIns> {
+) {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-test-'))
   const dynamoDbServer = await startDynamoDb({ directory: undefined })
   const s3Server = await startS3({ directory })

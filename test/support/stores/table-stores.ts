@@ -69,6 +69,11 @@ export function useTableStores() {
     return newDocument(newAttempt({ workspaceId, sizeBytes, ...(documentId && { documentId }) }), change)
   }
 
+  const taken = async (change: Partial<TestAttempt> = {}) => {
+    const one = attempt(change)
+    expect(await on.ledger.take(one, signal, 0)).toMatchObject({ outcome: 'taken' })
+    return one
+  }
   const begun = async (one = document()) => {
     expect(await on.documents.begin(pendingOf(one), undefined, signal)).toBeUndefined()
     return one
@@ -83,15 +88,10 @@ export function useTableStores() {
       if (!found) throw new Error(`${on.workspaceId} has no ledger`)
       return found
     },
-    async taken(change: Partial<TestAttempt> = {}) {
-      const one = attempt(change)
-      expect(await on.ledger.take(one, signal, 0)).toMatchObject({ outcome: 'taken' })
-      return one
-    },
+    taken,
     /** Bytes that are counted, without a marker. */
     async counted(sizeBytes: number) {
-      const one = attempt({ sizeBytes })
-      expect(await on.ledger.take(one, signal, 0)).toMatchObject({ outcome: 'taken' })
+      const one = await taken({ sizeBytes })
       await on.ledger.unmark(one, signal)
       return one
     },

@@ -12,6 +12,27 @@ export interface Statement {
   condition: Record<string, Record<string, Values>>
 }
 
+/** As a policy has it. */
+export interface WrittenStatement {
+  Sid: string
+  Effect: 'Allow' | 'Deny'
+  Action: string | string[]
+  Resource: unknown
+  Condition?: Record<string, Record<string, unknown>>
+}
+
+/** @param nameOf what an ARN of the policy stands for */
+export const readStatement = (
+  { Sid, Effect, Action, Resource, Condition = {} }: WrittenStatement,
+  nameOf: (arn: unknown) => string = String,
+): Statement => ({
+  Sid,
+  Effect,
+  actions: [Action].flat(),
+  resources: [Resource].flat().map(nameOf),
+  condition: Condition as Statement['condition'],
+})
+
 /** Whether IAM would allow the access: some statement allows it, none denies it (IAM user guide, evaluation logic). */
 export function isAllowed(statements: readonly Statement[], access: Access): boolean {
   const applying = statements.filter((statement) => applies(statement, access))

@@ -1,22 +1,14 @@
-import type { Statement } from './iam-policies.ts'
+import { readStatement, type Statement, type WrittenStatement } from './iam-policies.ts'
 import { textOf } from './intrinsics.ts'
 import type { Packaged } from './packages.ts'
-
-interface TemplateStatement {
-  Sid: string
-  Effect: 'Allow' | 'Deny'
-  Action: string | string[]
-  Resource: unknown
-  Condition?: Record<string, Record<string, unknown>>
-}
 
 /** Values without colons, because an ARN is split at these. */
 const PLACE = { 'AWS::Partition': 'aws', 'AWS::Region': 'region', 'AWS::AccountId': 'account' }
 
 /** The statements of a role's own policies and of those that are attached to it. */
-export function templateStatements(service: Packaged, role: string): TemplateStatement[] {
+export function templateStatements(service: Packaged, role: string): WrittenStatement[] {
   const attached = service.propertiesOf('AWS::IAM::RolePolicy').filter(({ RoleName }) => RoleName.Ref === role)
-  const policies: { PolicyDocument: { Statement: TemplateStatement[] } }[] = [
+  const policies: { PolicyDocument: { Statement: WrittenStatement[] } }[] = [
     ...(service.resource(role).Properties.Policies ?? []),
     ...attached,
   ]
@@ -25,18 +17,13 @@ export function templateStatements(service: Packaged, role: string): TemplateSta
 
 /** A role's statements with its references replaced by names, as they will be once it is deployed. */
 export function readStatements(service: Packaged, role: string): Statement[] {
-  return templateStatements(service, role).map(({ Sid, Effect, Action, Resource, Condition = {} }) => ({
-    Sid,
-    Effect,
-    actions: [Action].flat(),
-    resources: [Resource].flat().map((arn) => withoutAccount(arnOf(arn, service, PLACE))),
-    condition: Object.fromEntries(
-      Object.entries(Condition).map(([operator, keys]) => [
-        operator,
-        Object.fromEntries(Object.entries(keys).map(([key, pattern]) => [key, textOf(pattern)])),
-      ]),
-    ),
-  }))
+  return templateStatements(service, role).map(({ Condition = {}, ...written }) => {
+    const texts = (keys: object) => Object.fromEntries(Object.entries(keys).map(([key, text]) => [key, textOf(text)]))
+    const condition = Object.entries(Condition).map(([operator, keys]) => [operator, texts(keys)])
+    return readStatement({ ...written, Condition: Object.fromEntries(condition) }, (arn) =>
+      withoutAccount(arnOf(arn, service, PLACE)),
+    )
+  })
 }
 
 /** The kinds of resources that roles name by their ARN: service, and what stands before and in the name. */

@@ -74,17 +74,7 @@ export interface Resource extends Omit<TemplateResource, 'DependsOn'> {
   UpdatePolicy?: object
 }
 
-export interface Packaged {
-  templateFile: string
-  resources: Record<string, Resource>
-  outputs: Record<string, { Value: unknown }>
-  resource(id: string): Resource
-  ofType(type: string): Resource[]
-  propertiesOf(type: string): Resource['Properties'][]
-  idsOfType(type: string): string[]
-  /** The zip of a function, by its name in serverless.yml. */
-  artifact(functionName: string): Promise<Buffer>
-}
+export type Packaged = Awaited<ReturnType<typeof packagedService>>
 
 /** Functions with a route, by their logical ids. */
 export const API_FUNCTIONS = ENTRIES.map(({ name }) => logicalIdOf(name))
@@ -93,7 +83,7 @@ export const packagedServices = <Names extends Variant[]>(...names: Names) =>
   Promise.all(names.map(packagedService)) as Promise<{ [Name in keyof Names]: Packaged }>
 
 /** serverless package with the bundle that is in dist/, done once for all test files of a run. */
-export async function packagedService(variant: Variant): Promise<Packaged> {
+export async function packagedService(variant: Variant) {
   const directory = await oncePerRun(`package-${variant}`, async (directory) => {
     // It has a folder of its own, because the framework works in .serverless beside serverless.yml.
     const project = join(directory, 'project')
@@ -113,12 +103,13 @@ export async function packagedService(variant: Variant): Promise<Packaged> {
   return {
     templateFile,
     resources,
-    outputs: Outputs,
+    outputs: Outputs as Record<string, { Value: unknown }>,
     resource,
     idsOfType,
-    ofType: (type) => idsOfType(type).map(resource),
-    propertiesOf: (type) => idsOfType(type).map((id) => resource(id).Properties),
-    artifact: (functionName) => readFile(join(directory, 'package', `${functionName}.zip`)),
+    ofType: (type: string) => idsOfType(type).map(resource),
+    propertiesOf: (type: string) => idsOfType(type).map((id) => resource(id).Properties),
+    /** The zip of a function, by its name in serverless.yml. */
+    artifact: (functionName: string) => readFile(join(directory, 'package', `${functionName}.zip`)),
   }
 }
 

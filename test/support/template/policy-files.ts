@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Statement } from './iam-policies.ts'
+import { readStatement, type Statement, type WrittenStatement } from './iam-policies.ts'
 import { EXISTING } from './packages.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../docs/policies')
@@ -33,21 +33,5 @@ export function statementsOfPolicies(
 }
 
 /** @param text a policy */
-export function statementsIn(text: string): Statement[] {
-  const { Statement: statements } = JSON.parse(text) as { Statement: WrittenStatement[] }
-  return statements.map(({ Sid, Effect, Action, Resource, Condition = {} }) => ({
-    Sid,
-    Effect,
-    actions: [Action].flat(),
-    resources: [Resource].flat(),
-    condition: Condition,
-  }))
-}
-
-interface WrittenStatement {
-  Sid: string
-  Effect: 'Allow' | 'Deny'
-  Action: string | string[]
-  Resource: string | string[]
-  Condition?: Statement['condition']
-}
+export const statementsIn = (text: string): Statement[] =>
+  (JSON.parse(text) as { Statement: WrittenStatement[] }).Statement.map((written) => readStatement(written))

@@ -13,18 +13,13 @@ import type { Resource } from '../../template/packages.ts'
 import { unzipFunction } from '../../template/unzipped-function.ts'
 import type { MockAccount } from './start.ts'
 
-export interface DeployedApi {
-  baseUrl: string
-  /** Runs the resolver, as its schedules do. */
-  resolve(): Promise<void> | undefined
-  stop(): Promise<void>
-}
+export type DeployedApi = Awaited<ReturnType<typeof serveDeployed>>
 
 /**
  * Stands in for API Gateway and Lambda: the gateway of npm start serves the deployed stack's routes, and the uploaded
  * zips answer, run with the deployed environment. The AWS clients of this process must be set to the account.
  */
-export async function serveDeployed(stackName: string, account: MockAccount, directory: string): Promise<DeployedApi> {
+export async function serveDeployed(stackName: string, account: MockAccount, directory: string) {
   const { TemplateBody = '' } = await new CloudFormationClient({}).send(
     new GetTemplateCommand({ StackName: stackName }),
   )
@@ -57,6 +52,7 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   })
   return {
     baseUrl: `http://${LOOPBACK}:${gateway.port}/v1`,
+    /** Runs the resolver, as its schedules do. */
     resolve: () => runtimes.get('ResolveDueWorkLambdaFunction')?.invoke({}),
     async stop() {
       await gateway.stop()

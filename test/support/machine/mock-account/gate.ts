@@ -4,17 +4,15 @@ import { close, LOOPBACK, listen } from '../../../../infra/local/loopback.ts'
 import { storeAt } from '../../aws/store.ts'
 import type { Access } from '../../template/iam-accesses.ts'
 import { isAllowed, type Statement } from '../../template/iam-policies.ts'
-import { type ApiRequest, accessesOfRequest, accessesOfTemplate, signerOf, templateIn } from './identities.ts'
+import {
+  type ApiRequest,
+  accessesOfRequest,
+  accessesOfTemplate,
+  signedFor,
+  signerOf,
+  templateIn,
+} from './identities.ts'
 import { sessionIn } from './sessions.ts'
-
-interface Gate {
-  endpoint: string
-  /** The requests of each identity that were allowed. */
-  used: Map<string, Access[]>
-  /** The requests that were refused. */
-  refused: Access[]
-  stop(): Promise<void>
-}
 
 /**
  * IAM in front of the mock account: whoever signs with the key of an identity may do what its policies allow, and what
@@ -22,8 +20,10 @@ interface Gate {
  * session both allow. All others may do everything.
  * @param identities policies by access key
  */
-export async function startGate(account: string, identities: Readonly<Record<string, Statement[]>>): Promise<Gate> {
+export async function startGate(account: string, identities: Readonly<Record<string, Statement[]>>) {
+  /** The requests of each identity that were allowed. */
   const used = new Map<string, Access[]>(Object.keys(identities).map((id) => [id, []]))
+  /** The requests that were refused. */
   const refused: Access[] = []
   /** By access key: statements that must each allow it. Sessions come to it as they are begun. */
   const limits = new Map(Object.entries(identities).map(([id, statements]) => [id, [statements]]))
@@ -36,10 +36,8 @@ export async function startGate(account: string, identities: Readonly<Record<str
     return found
   }
 
-  // moto checks whether a request is signed, not by whom.
-  const signed = { authorization: 'AWS4-HMAC-SHA256 Credential=test/20261121/us-east-1/s3/aws4_request, Signature=x' }
   const store = storeAt(account)
-  const contentOf = async (object: string) => (await fetch(account + object, { headers: signed })).text()
+  const contentOf = async (object: string) => (await fetch(account + object, { headers: signedFor('s3') })).text()
 
   /** Where a bucket has a key, S3 uses it for its caller: S3 user guide, "Using server-side encryption with AWS KMS keys". */
   async function accessesOfKeys(accesses: Access[], { method, url, ...request }: ApiRequest): Promise<Access[]> {

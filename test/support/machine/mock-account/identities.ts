@@ -32,6 +32,11 @@ export function signerOf({ headers }: Signed): { accessKeyId: string; region: st
   return { accessKeyId, region, service }
 }
 
+/** moto checks whether a request is signed, not by whom. */
+export const signedFor = (service: string, region = 'us-east-1') => ({
+  authorization: `AWS4-HMAC-SHA256 Credential=test/20261121/${region}/${service}/aws4_request, Signature=x`,
+})
+
 /**
  * The permissions that a request needs (Service Authorization Reference), in full ARNs.
  * @param status of its answer, where that is known

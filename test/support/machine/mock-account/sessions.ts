@@ -1,14 +1,12 @@
 import type { Statement } from '../../template/iam-policies.ts'
 import { statementsIn } from '../../template/policy-files.ts'
-import { type ApiRequest, parametersOf, signerOf } from './identities.ts'
+import { type ApiRequest, parametersOf, signedFor, signerOf } from './identities.ts'
 
 interface Session {
   accessKeyId: string
   /** Each of these must allow what it does (IAM user guide, "Session policies"). */
   limits: Statement[][]
 }
-
-const NAMELESS = { authorization: 'AWS4-HMAC-SHA256 Credential=test/20261121/us-east-1/iam/aws4_request, Signature=x' }
 
 /**
  * moto's STS hands out keys, but heeds neither the role's policies nor the session's. So they are enforced here: what the
@@ -22,7 +20,7 @@ export async function sessionIn(request: ApiRequest, answer: string, account: st
   const [, accessKeyId = ''] = /<AccessKeyId>(\w+)</.exec(answer) ?? []
   const asked = { Action: 'GetRolePolicy', Version: '2010-05-08', PolicyName: 'sandbox-writer' }
   const body = new URLSearchParams({ ...asked, RoleName: RoleArn.split('/').at(-1) ?? '' })
-  const text = await (await fetch(account, { method: 'POST', headers: NAMELESS, body })).text()
+  const text = await (await fetch(account, { method: 'POST', headers: signedFor('iam'), body })).text()
   const [, document] = /<PolicyDocument>([^<]+)</.exec(text) ?? []
   if (document === undefined) throw new Error(`${RoleArn} has no such policy: ${text}`)
   const ofRole = statementsIn(decodeURIComponent(document))

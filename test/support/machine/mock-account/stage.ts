@@ -26,7 +26,7 @@ import { PLACEHOLDERS, statementsIn, statementsOfPolicies } from '../../template
 import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../admin.ts'
 import { type DeployedApi, serveDeployed } from './deployed-api.ts'
 import { startGate } from './gate.ts'
-import { MOCK_ACCOUNT } from './identities.ts'
+import { MOCK_ACCOUNT, signedFor } from './identities.ts'
 import { startMockAccount } from './start.ts'
 
 export const STACK = 'container-file-promotion-prod'
@@ -103,9 +103,8 @@ export async function startStage(common: Record<string, string> = {}) {
 
   /** Asks a service that has no client here. @returns its answer, as text */
   async function ask(service: string, path: string, form?: Record<string, string>): Promise<string> {
-    const authorization = `AWS4-HMAC-SHA256 Credential=test/20261121/${REGION}/${service}/aws4_request, Signature=x`
     const post = form && { method: 'POST', body: new URLSearchParams(form) }
-    const answer = await fetch(gate.endpoint + path, { headers: { authorization }, ...post })
+    const answer = await fetch(gate.endpoint + path, { headers: signedFor(service, REGION), ...post })
     const text = await answer.text()
     expect(answer.status, text).toBe(200)
     return text
