@@ -199,6 +199,15 @@ describe('discarding an object', () => {
     expect(sent[1]?.input.UploadId).toBe('of d')
   })
 
+  it('looks for uploads of a document only if it was copied in parts', async () => {
+    const { store, names } = storeOn({ ListMultipartUploadsCommand: () => ({}), DeleteObjectCommand: () => ({}) })
+    const { multipartThresholdBytes } = COPY_SETTINGS
+    await store.discard({ objectKey: 'd', sizeBytes: multipartThresholdBytes }, signal)
+    expect(names()).toEqual(['DeleteObjectCommand'])
+    await store.discard({ objectKey: 'd', sizeBytes: 2 * multipartThresholdBytes }, signal)
+    expect(names().slice(1)).toEqual(['ListMultipartUploadsCommand', 'DeleteObjectCommand'])
+  })
+
   it('goes no further when an upload is not aborted: it could be completed later', async () => {
     const { store, names } = storeOn({ ListMultipartUploadsCommand, DeleteObjectCommand: () => ({}) })
     await expect(store.discard({ objectKey: 'd' }, signal)).rejects.toMatchObject({ call: 'AbortMultipartUpload' })

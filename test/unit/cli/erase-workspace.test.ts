@@ -37,8 +37,8 @@ it('sweeps what requests of before still write while it waits, and nothing that 
   const config = { ...CONFIG, leaseMs: LEASE_MS }
   const stores = { ...ports.deps, apiKeys, config, leaseMs: LEASE_MS, s3: memoryS3Client(store) }
   const output = { done() {}, progress() {} }
-  const session = { output, place: 'a test', signal, stores: async () => stores } as never
-  const erasing = deleteWorkspace(session, WORKSPACE, { empty: true, erase: true, yes: true })
+  const session = { output, place: 'a test', signal, stores: async () => stores, target: { yes: true } } as never
+  const erasing = deleteWorkspace(session, WORKSPACE, { empty: true, erase: true })
   await expect(erasing).rejects.toMatchObject({
     reason: 'not_erased',
     message: expect.stringContaining('a new workspace'),
