@@ -13,6 +13,7 @@ import type { Permission } from '../../../lib/auth/caller.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { parseOnce } from '../dynamodb/parse-once.ts'
+import { runAdmin } from './admin.ts'
 
 export const ROOT = join(import.meta.dirname, '../../..')
 
@@ -97,6 +98,7 @@ function visit(demo: DemoFileContent, directory: string, stop: () => Promise<voi
     demo,
     /** For --directory of the command line. */
     directory,
+    admin: (...args: string[]) => runAdmin(['--local', '--directory', directory, ...args]),
     dynamoDb,
     s3,
     newWorkspaceId: () => `ws_${newAttemptId()}` as WorkspaceId,

@@ -32,16 +32,6 @@ export function useAdministration() {
     /** Runs the command line at a terminal. @param meanwhile happens before its question is answered with yes */
     adminAsked: (meanwhile: () => unknown, ...args: string[]): Promise<AdminResult> =>
       runAdmin(args, environmentOn(dynamoDb.endpoint, s3.endpoint), meanwhile),
-    /** Runs the command line while DynamoDB denies it one operation. */
-    async adminDenied({ operation, message }: { operation: string; message: string }, ...args: string[]) {
-      const __type = 'com.amazonaws.dynamodb.v20120810#AccessDeniedException'
-      const body = JSON.stringify({ __type, Message: message })
-      dynamoDb.fault = ({ headers }) =>
-        String(headers['x-amz-target']).endsWith(operation) ? { kind: 'answer', status: 400, body } : undefined
-      const result = await admin(...args)
-      dynamoDb.fault = () => undefined
-      return result
-    },
     /** Runs the command line while neither store answers the calls that this denies. */
     async adminWhile(isDenied: (call: AwsCall) => boolean, ...args: string[]): Promise<AdminResult> {
       const denied = { __type: 'AccessDeniedException', message: 'denied' }
