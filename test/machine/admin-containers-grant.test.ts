@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { jsonLines, runAdmin } from '../support/machine/admin.ts'
+import { run } from '../support/machine/program.ts'
 import { useStores } from '../support/machine/services.ts'
 import { CALLER, environmentOn, NOBODY, useServers } from '../support/stores/aws-endpoints.ts'
 
-const run = promisify(execFile)
 const serve = useServers()
 const service = useStores()
 const environment = () => environmentOn(service().demo.dynamodb_endpoint, service().demo.s3_endpoint)

@@ -1,18 +1,16 @@
-import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { truncateSync } from 'node:fs'
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { GetObjectCommand, ListMultipartUploadsCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import { jsonLines, ROOT, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
+import { run } from '../support/machine/program.ts'
 import { useContainers } from '../support/machine/use-containers.ts'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
-const run = promisify(execFile)
 const { service, directory, s3, admin, environment, write, pathsIn } = useContainers()
 const put = (...args: string[]) => admin('put', '--container', ...args)
 

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import { jsonLines, runAdmin } from '../support/machine/admin.ts'
+import { run } from '../support/machine/program.ts'
 import { useContainers } from '../support/machine/use-containers.ts'
 
 const MIB = 1024 ** 2
-const run = promisify(execFile)
 const { service, s3, admin, environment, write, pathsIn } = useContainers()
 
 describe('npm run admin -- containers list, remove', () => {

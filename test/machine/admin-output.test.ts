@@ -1,18 +1,16 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { type AdminResult, commandNames, jsonLines, ROOT, runAdmin } from '../support/machine/admin.ts'
+import { run } from '../support/machine/program.ts'
 import { promote } from '../support/machine/requests.ts'
 import { useService } from '../support/machine/services.ts'
 import { skipWaitsFrom } from '../support/virtual-waits.ts'
 
 skipWaitsFrom(30_000)
 const service = useService()
-const local = () => ['--local', '--directory', service().directory]
-const admin = (...args: string[]) => runAdmin([...local(), ...args])
+const admin = (...args: string[]) => service().admin(...args)
 
 /** @returns the id of the document */
 async function promoteFileIn(folder: string): Promise<string> {
@@ -143,7 +141,6 @@ describe('what programs see', () => {
 })
 
 describe('promotion-admin', () => {
-  const run = promisify(execFile)
   const bin = join(ROOT, manifest.bin['promotion-admin'])
 
   it('is what npx runs in the checkout, and has a version', async () => {
@@ -156,8 +153,8 @@ describe('promotion-admin', () => {
   })
 
   it('has colours when it is told to, and none when it is not a terminal', async () => {
-    const args = [...local(), 'doctor']
-    expect((await runAdmin(args)).stdout).not.toContain('\u001b')
+    const args = ['--local', '--directory', service().directory, 'doctor']
+    expect((await admin('doctor')).stdout).not.toContain('\u001b')
     expect((await runAdmin(args, { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mok\u001b[39m')
   })
 })

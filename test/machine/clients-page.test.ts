@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import Anthropic from '@anthropic-ai/sdk'
 import { OpenRouter } from '@openrouter/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isInstalled } from '../support/fenced-blocks.ts'
+import { run } from '../support/machine/program.ts'
 import { ROOT, useService } from '../support/machine/services.ts'
 import { type FaultProxy, startFaultProxy } from '../support/protocol/fault-proxy.ts'
 
@@ -21,7 +20,6 @@ const COMMANDS: Record<string, [command: string, file: string]> = {
   sh: ['sh', 'client.sh'],
 }
 const REPORT = Buffer.from('row,sensor,value\n1,sensor-0,0.5\n')
-const run = promisify(execFile)
 
 /** The headings of the page, each with the code below it. */
 function readBlocks(): { title: string; language: string; code: string }[] {

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { HAS_BROWSER } from '../support/machine/browser.ts'
+import { run } from '../support/machine/program.ts'
 import { isReady, useDocsSite, usePage } from '../support/machine/use-page.ts'
 
 const SIZES = [
@@ -172,7 +171,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     const { page } = await open()
     await promote(page, 'output/pixel.png')
     const before = await documents(page).count()
-    const { stdout } = await promisify(execFile)('sh', ['-c', await page.locator('#request').inputValue()])
+    const { stdout } = await run('sh', ['-c', await page.locator('#request').inputValue()])
     expect(stdout).toMatch(/200[\s\S]*"filename":"output\/pixel.png"/)
     // Others' documents show, too.
     await expect.poll(() => documents(page).count(), { timeout: 10_000 }).toBe(before + 1)

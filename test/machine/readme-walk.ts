@@ -1,11 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { type FencedBlock, fencedBlocks, isInstalled as isThere } from '../support/fenced-blocks.ts'
-import { printedBy } from '../support/machine/program.ts'
+import { printedBy, run } from '../support/machine/program.ts'
 import { freePort } from '../support/machine/use-npm-start.ts'
 
 /**
@@ -42,7 +41,7 @@ export async function walkThroughReadme({ isInstalled }: { isInstalled: boolean 
   await mkdir(home)
   const walk: Walk = { checkout, env: await freshEnvironment(home), isInstalled, services: [] }
   try {
-    await promisify(execFile)('git', ['clone', '--quiet', ROOT, checkout])
+    await run('git', ['clone', '--quiet', ROOT, checkout])
     // The reader of clients.md has installed the libraries.
     await symlink(join(ROOT, 'test/node_modules'), join(home, 'node_modules'))
     if (isInstalled) await symlink(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
@@ -54,7 +53,7 @@ export async function walkThroughReadme({ isInstalled }: { isInstalled: boolean 
         const isMissing = !(await isThere(where, block.language, block.text, walk.env))
         const notRun = block.notRun ?? (PICTURES.has(block.language) || isMissing ? 'no command here' : undefined)
         if (notRun === undefined && block.language === 'json') expectSameForm(where, block.text, printed)
-        else if (notRun === undefined) printed = await run(where, block, walk)
+        else if (notRun === undefined) printed = await runBlock(where, block, walk)
         steps.push({ where, block, notRun, output: notRun === undefined ? printed : '' })
       }
     }
@@ -87,7 +86,7 @@ async function freshEnvironment(home: string): Promise<Record<string, string>> {
   }
 }
 
-async function run(where: string, block: FencedBlock, walk: Walk): Promise<string> {
+async function runBlock(where: string, block: FencedBlock, walk: Walk): Promise<string> {
   const { language } = block
   const text = block.text.replace(
     /(?<=127\.0\.0\.1:)300([01])/g,
@@ -114,7 +113,7 @@ async function run(where: string, block: FencedBlock, walk: Walk): Promise<strin
 
 async function runFile(where: string, file: string, args: string[], { checkout, env }: Walk): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(file, args, { cwd: checkout, env, timeout: RETRY_FOR_MS })
+    const { stdout } = await run(file, args, { cwd: checkout, env, timeout: RETRY_FOR_MS })
     return stdout
   } catch (error) {
     const { message, stdout = '' } = error as Error & { stdout?: string }

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch'
 import { GetFunctionConfigurationCommand, LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -10,11 +8,10 @@ import { fencedBlocks } from '../support/fenced-blocks.ts'
 import { ROOT } from '../support/machine/admin.ts'
 import { SMALL_PARTS, STACK, type Stage, startStage } from '../support/machine/mock-account/stage.ts'
 import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
-import { standIn } from '../support/machine/program.ts'
+import { run, standIn } from '../support/machine/program.ts'
 
 const MINUTES_MS = 60_000
 const FUNCTION = `${STACK}-promote-container-file`
-const run = promisify(execFile)
 vi.setConfig({ testTimeout: 8 * MINUTES_MS, hookTimeout: 8 * MINUTES_MS })
 
 // One story: an incident after an upgrade, and the way back that docs/deploy.md describes.

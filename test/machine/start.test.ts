@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
+import { run } from '../support/machine/program.ts'
 import { startStores } from '../support/machine/services.ts'
 import { freePort, useNpmStart } from '../support/machine/use-npm-start.ts'
 import { CREDENTIALS, useStandIns } from '../support/stores/stand-ins.ts'
@@ -20,7 +19,7 @@ describe('npm start', () => {
     const curl = /^ {2}(curl [\s\S]*?\/promote)$/m.exec(output)?.[1] ?? ''
     expect(output.endsWith(`${curl}\n`), 'the curl line is the last thing printed').toBe(true)
     expect(output).not.toContain('"_aws"')
-    const { stdout } = await promisify(execFile)('sh', ['-c', curl.replace('curl -i', 'curl -sS -i')])
+    const { stdout } = await run('sh', ['-c', curl.replace('curl -i', 'curl -sS -i')])
     expect(stdout).toMatch(/^HTTP\/1.1 200 OK/)
     const demo = await readDemo()
     expect(demo.base_url).toBe(`http://127.0.0.1:${port}/v1`)

@@ -101,7 +101,7 @@ it(`every promise is kept while the functions are killed in the middle of promot
   const stores = await storesOf(directory)
   // Twice as many keys as clients, so that no rate limit stands in the way.
   const room = { quotaBytes: 10 ** 10, keys: 2 * CLIENTS, bytes: BYTES }
-  const { workspaceId, tokens } = await stormyWorkspace(service(), room)
+  const { workspaceId, tokens } = await stormyWorkspace(service(), stores, room)
   const clients = createClients(demo.base_url)
   const { seen, expiring, toBeDeleted, deleted, counts } = clients
   let cutOff = 0

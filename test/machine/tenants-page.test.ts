@@ -1,33 +1,22 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
-import { newToken } from '../../lib/auth/api-token.ts'
-import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
+import { fencedBlocks } from '../support/fenced-blocks.ts'
+import { run } from '../support/machine/program.ts'
 import { ROOT, useService } from '../support/machine/services.ts'
 import { type FaultProxy, startFaultProxy } from '../support/protocol/fault-proxy.ts'
 
 const PAGE = readFileSync(join(ROOT, 'docs/tenants-and-regions.md'), 'utf8')
 const blockOf = (language: string, of: string) =>
-  [...PAGE.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].find(
-    ([, each, code]) => each === language && code?.includes(of),
-  )?.[2]
-const run = promisify(execFile)
+  fencedBlocks(PAGE).find((block) => block.language === language && block.text.includes(of))?.text
 
 const service = useService()
 let proxy: FaultProxy
 let platformKey: string
 beforeAll(async () => {
   proxy = await startFaultProxy(new URL(service().demo.base_url).origin)
-  platformKey = newToken()
-  const rights = { permissions: [], userId: undefined, expiresAtMs: Date.now() + 3_600_000 }
-  const { dynamoDb: client, demo } = service()
-  const keys = createApiKeyAdministration({ client, tableName: demo.keys_table })
-  const record = newApiKeyRecord(platformKey, { ...rights, kind: 'platform' }, Date.now())
-  expect(await keys.add(record, AbortSignal.timeout(60_000))).toBe(true)
+  platformKey = (await service().admin('keys', 'create', '--platform', '--expires', '1d')).stdout.trim()
 })
 afterAll(() => proxy?.stop())
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { jsonLines, ROOT, runAdmin } from '../support/machine/admin.ts'
+import { jsonLines, ROOT } from '../support/machine/admin.ts'
 import { useStores } from '../support/machine/services.ts'
 import { HAS_TERMINAL, runInTerminal } from '../support/machine/terminal.ts'
 
@@ -35,10 +35,9 @@ describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
   })
 
   it('asks before it disables a key, and does nothing unless the answer is yes', async () => {
-    const local = ['--local', '--directory', service().directory, '--json']
     const create = ['keys', 'create', '--workspace', 'ws_full', '--permission', 'files:promote']
-    const [key] = jsonLines(await runAdmin([...local, ...create]))
-    const status = async () => jsonLines(await runAdmin([...local, 'keys', 'show', `${key?.key_id}`]))[0]?.status
+    const [key] = jsonLines(await service().admin('--json', ...create))
+    const status = async () => jsonLines(await service().admin('--json', 'keys', 'show', `${key?.key_id}`))[0]?.status
     const question = 'in the local service? [y/N]'
 
     const no = await atTerminal(`keys disable ${key?.key_id}`, {}, [[question, '\r']])

@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createDocuments } from '../../lib/aws/dynamodb/documents.ts'
-import { type DocumentId, formatFileId } from '../../lib/ids.ts'
+import { formatFileId } from '../../lib/ids.ts'
 import { isInstalled } from '../support/fenced-blocks.ts'
+import { jsonLines } from '../support/machine/admin.ts'
+import { run } from '../support/machine/program.ts'
 import { all, CONTAINER, SMALL, useVendorLibraries } from '../support/machine/use-vendor-libraries.ts'
 
 const { service, workspaceId, newWorkspace, libraries, openRouter, openAi, anthropic } = useVendorLibraries()
@@ -73,7 +72,7 @@ describe('errors are of the libraries’ own classes', () => {
     const program = `from ${library} import *\nbase = "${new URL(service().demo.base_url).origin}"\ntry:
     ${call}\nexcept Exception as error:\n    print(error.${detailIn(library)})`
     if (!(await isInstalled(`the detail by Python's ${library}`, 'python', program))) return
-    const { stdout } = await promisify(execFile)('python3', ['-c', program])
+    const { stdout } = await run('python3', ['-c', program])
     expect(stdout).toMatch(/^This is not an API key of this service/)
   })
 
@@ -107,13 +106,9 @@ it('an expiry is told and refused as each vendor does it', { timeout: 30_000 }, 
   expect(metadata.map((each) => each.expires_at)).toEqual([null, expiresAt.toISOString()])
   expect((await all(anthropic().files.list())).map((each) => each.expires_at)).toEqual([expiresAt.toISOString(), null])
 
-  const { demo, dynamoDb: client } = service()
-  const documents = createDocuments({ client, tableName: demo.documents_table, leaseMs: 120_000, now: Date.now })
-  const signal = AbortSignal.timeout(20_000)
-  const document = await documents.find({ workspaceId: workspaceId(), documentId: ids[1] as DocumentId }, signal)
-  const soon = new Date(Math.ceil(Date.now() / 1000 + 1) * 1000)
-  expect(document?.state === 'ready' && (await documents.setExpiry(document, soon, signal))).toBe(true)
-  await sleep(soon.getTime() - Date.now())
+  const expire = ['documents', 'expire', workspaceId(), ids[1], '--in', '1s', '--json']
+  const [soon] = jsonLines(await service().admin(...expire))
+  await sleep(Date.parse(`${soon?.expires_at}`) - Date.now())
   for (const { name, retrieve, download, remove } of libraries.slice(0, 3)) {
     for (const call of [retrieve, download, remove]) {
       const failure = await failureOf(() => call(ids[1]))

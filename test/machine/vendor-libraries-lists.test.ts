@@ -1,7 +1,4 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb'
-import { marshall } from '@aws-sdk/util-dynamodb'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { encodeNewWorkspace } from '../../lib/aws/dynamodb/workspace-codec.ts'
 import { all, SMALL, useVendorLibraries } from '../support/machine/use-vendor-libraries.ts'
 
 const { service, workspaceId, key, newWorkspace, promote, libraries, openAi, anthropic } = useVendorLibraries()
@@ -39,10 +36,7 @@ it.each(libraries)(
   'deleting what a list shows, while $name still turns its pages, empties a full workspace: there is room at once',
   async ({ list, remove }) => {
     await newWorkspace([SMALL])
-    const Item = marshall(encodeNewWorkspace(workspaceId(), { quotaBytes: 7, nowMs: Date.now() }), {
-      removeUndefinedValues: true,
-    })
-    await service().dynamoDb.send(new PutItemCommand({ TableName: service().demo.workspaces_table, Item }))
+    await service().admin('workspaces', 'create', workspaceId(), '--quota', '7B')
     for (let i = 0; i < 7; i++) await promote(SMALL.path)
     await expect(promote(SMALL.path)).rejects.toMatchObject({ statusCode: 403 })
     let deleted = 0

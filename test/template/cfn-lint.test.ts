@@ -1,6 +1,6 @@
-import { execFile, spawnSync } from 'node:child_process'
-import { promisify } from 'node:util'
+import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { run } from '../support/machine/program.ts'
 import { packagedServices } from '../support/template/packages.ts'
 
 /** W3005: dependencies that the framework states although a reference implies them. */
@@ -13,7 +13,7 @@ describe.runIf(isInstalled)('cfn-lint', () => {
   it('finds nothing in the templates', async () => {
     const services = await packagedServices('dev', 'existing')
     const templates = services.map(({ templateFile }) => templateFile)
-    const lint = promisify(execFile)('cfn-lint', ['--ignore-checks', IGNORED, '--', ...templates])
+    const lint = run('cfn-lint', ['--ignore-checks', IGNORED, '--', ...templates])
     expect(await lint.catch((error) => error)).toMatchObject({ stdout: '', stderr: '' })
   })
 })

@@ -8,14 +8,14 @@ import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { readStatements } from '../support/template/iam-template.ts'
-import { packagedServices } from '../support/template/packages.ts'
+import { packagedService } from '../support/template/packages.ts'
 
 type Item = Record<string, Record<string, unknown>>
 interface StreamRecord {
   dynamodb: { NewImage?: Item | undefined; OldImage?: Item | undefined }
 }
 
-const [withBus, byDefault] = await packagedServices('existing', 'prod')
+const withBus = await packagedService('existing')
 const pipes = withBus.propertiesOf('AWS::Pipes::Pipe')
 const { signal } = new AbortController()
 
@@ -137,12 +137,5 @@ describe('the events about documents', () => {
       'events:PutEvents',
     ])
     expect(statements.flatMap(({ resources }) => resources)).not.toContain('*')
-  })
-
-  it('are off without a bus: there are no pipes, no role, and no stream', () => {
-    for (const id of ['PromotedPipe', 'EndedPipe', 'EventsRole']) expect(byDefault.resources).not.toHaveProperty(id)
-    for (const table of byDefault.propertiesOf('AWS::DynamoDB::Table')) {
-      expect(table).not.toHaveProperty('StreamSpecification')
-    }
   })
 })

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { OPENAPI } from '../support/api/openapi.ts'
 import { textOf } from '../support/template/intrinsics.ts'
 import { operationsOf, pathOf } from '../support/template/packaged-gateway.ts'
 import { EXISTING, type Packaged, packagedServices, THRESHOLDS } from '../support/template/packages.ts'
@@ -19,16 +18,6 @@ describe('the API', () => {
     for (const service of [dev, prod, existing]) {
       expect(service.resource('ApiGatewayRestApi').Properties).toMatchObject({ SecurityPolicy, EndpointAccessMode })
     }
-  })
-
-  it('has the routes of docs/openapi.yaml, and no other', () => {
-    const routes = operationsOf(dev).map(
-      ({ Properties }) => `${Properties.HttpMethod} ${pathOf(Properties.ResourceId.Ref, dev)}`,
-    )
-    const documented = Object.entries(OPENAPI.paths).flatMap(([path, methods]) =>
-      Object.keys(methods as object).map((method) => `${method.toUpperCase()} /v1${path}`),
-    )
-    expect(routes.toSorted()).toEqual(documented.toSorted())
   })
 
   it('deploys what the gateway answers itself together with the API', () => {

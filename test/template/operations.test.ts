@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import * as cloudformation from '@aws-sdk/client-cloudformation'
 import * as dynamodb from '@aws-sdk/client-dynamodb'
 import * as lambda from '@aws-sdk/client-lambda'
@@ -10,7 +8,7 @@ import * as sns from '@aws-sdk/client-sns'
 import { describe, expect, it } from 'vitest'
 import { read } from '../pages/pages.ts'
 import { runAdmin } from '../support/machine/admin.ts'
-import { standIn } from '../support/machine/program.ts'
+import { run, standIn } from '../support/machine/program.ts'
 import { API_FUNCTIONS } from '../support/template/packages.ts'
 import { useDirectory } from '../support/use-directory.ts'
 
@@ -85,7 +83,7 @@ describe('the commands of the documentation', () => {
     // The CLI prints text so: tabs between the values, an empty line for none.
     const aws = `echo "$*" >> '${log}'\ncase "$2" in list-versions-by-function) printf '${versions}\\n';; esac`
     const env = await standIn(directory(), { aws })
-    await promisify(execFile)('bash', ['-eu', '-c', block], { env })
+    await run('bash', ['-eu', '-c', block], { env })
     const calls = (await readFile(log, 'utf8')).trim().split('\n')
     const pruned = calls.filter((call) => call.includes('list-versions-by-function'))
     expect(pruned, 'docs/deploy.md names every function with a route').toHaveLength(API_FUNCTIONS.length)

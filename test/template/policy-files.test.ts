@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { ROOT, read } from '../pages/pages.ts'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
-import { standIn } from '../support/machine/program.ts'
+import { run, standIn } from '../support/machine/program.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { emptyConditions, isAllowed, type Statement } from '../support/template/iam-policies.ts'
 import { arnOf, readStatements, templateStatements } from '../support/template/iam-template.ts'
@@ -45,7 +43,7 @@ describe('docs/policies', () => {
     const expected = '[ "$1 $2 $3 $5" = "iam create-policy --policy-name --policy-document" ] || exit 1'
     const aws = `${expected}\ncp "$(echo "$6" | cut -c8-)" '${directory()}'/"$4"`
     const env = await standIn(directory(), { aws })
-    await promisify(execFile)('sh', ['-euc', block?.text ?? 'exit 1'], { cwd: join(ROOT, 'docs/policies'), env })
+    await run('sh', ['-euc', block?.text ?? 'exit 1'], { cwd: join(ROOT, 'docs/policies'), env })
     const made = (await readdir(directory())).filter((name) => name !== 'aws')
     expect(made.toSorted()).toEqual(MANAGED.map((name) => `container-file-promotion-${name}`).toSorted())
     for (const name of made) {

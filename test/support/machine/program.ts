@@ -1,6 +1,10 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** Runs a program until it ends, which must be well. */
+export const run = promisify(execFile)
 
 /** Stands for programs of these names: scripts of sh, in a directory. @returns an environment that finds them first */
 export async function standIn(directory: string, scripts: Record<string, string>): Promise<NodeJS.ProcessEnv> {

@@ -11,6 +11,7 @@ import type { Permission } from '../../../lib/auth/caller.ts'
 import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { parseOnce } from '../dynamodb/parse-once.ts'
 import { addKey } from '../stores/keys-and-limits.ts'
+import { runAdmin } from './admin.ts'
 
 export const ROOT = join(import.meta.dirname, '../../..')
 
@@ -95,6 +96,7 @@ function visit(demo: DemoFileContent, directory: string, stop: () => Promise<voi
     demo,
     /** For --directory of the command line. */
     directory,
+    admin: (...args: string[]) => runAdmin(['--local', '--directory', directory, ...args]),
     dynamoDb,
     s3,
     newWorkspaceId: () => `ws_${newAttemptId()}` as WorkspaceId,

@@ -1,7 +1,6 @@
 import { connect, type Stores, useLocalService } from '../../../infra/cli/connect.ts'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
-import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
 import { formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import type { DueKind } from '../../../lib/ledger/ports/documents.ts'
 import { type ResolverReport, resolveDueItems } from '../../../lib/ledger/resolve-due-items.ts'
@@ -14,13 +13,13 @@ const signal = AbortSignal.timeout(HOUR_MS)
 
 /** A workspace with one file and several keys, so that no rate limit stands in the way. */
 export async function stormyWorkspace(
-  { demo, dynamoDb, newKey, putFile, newWorkspaceId }: OwnService,
+  { newKey, putFile, newWorkspaceId }: OwnService,
+  { workspaces }: Stores,
   { quotaBytes, keys, bytes }: { quotaBytes: number; keys: number; bytes: Buffer },
 ): Promise<{ workspaceId: WorkspaceId; tokens: string[] }> {
   const workspaceId = newWorkspaceId()
   const tokens = await Promise.all(Array.from({ length: keys }, () => newKey(workspaceId)))
-  const settings = { client: dynamoDb, tableName: demo.workspaces_table, defaultQuotaBytes: 0, now: Date.now }
-  await createLedgerMaintenance(settings).create(workspaceId, { quotaBytes }, signal)
+  await workspaces.create(workspaceId, { quotaBytes }, signal)
   await putFile(workspaceId, 'sess_1', 'a.bin', bytes)
   return { workspaceId, tokens }
 }

@@ -5,7 +5,6 @@ import { afterAll, beforeAll } from 'vitest'
 import { type FaultProxy, startFaultProxy } from '../protocol/fault-proxy.ts'
 import { environmentOn } from '../stores/aws-endpoints.ts'
 import { useDirectory } from '../use-directory.ts'
-import { runAdmin } from './admin.ts'
 import { useService } from './services.ts'
 
 const LIMIT = { MAX_FILE_BYTES: `${5 * 1024 ** 3}` }
@@ -24,7 +23,7 @@ export function useContainers() {
     service,
     directory,
     s3: () => s3,
-    admin: (...args: string[]) => runAdmin(['--local', '--directory', service().directory, 'containers', ...args]),
+    admin: (...args: string[]) => service().admin('containers', ...args),
     /** The command line on the same stores, with S3 behind a proxy. */
     environment: () => ({ ...environmentOn(service().demo.dynamodb_endpoint, s3.endpoint), ...LIMIT }),
 

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { useServers } from '../stores/aws-endpoints.ts'
 import { startBrowser, type TestBrowser } from './browser.ts'
+import { run } from './program.ts'
 import { ROOT, useService } from './services.ts'
 
 /** A browser, and the page of a service of the file's own. */
@@ -56,7 +55,7 @@ export function useDocsSite(directory: () => string, baseUrl: string): () => str
   beforeAll(async () => {
     const out = join(directory(), 'site')
     const args = [join(ROOT, 'infra/local/page/write-docs.ts'), '--out', out, '--base-url', baseUrl]
-    await promisify(execFile)(process.execPath, args)
+    await run(process.execPath, args)
     const site = await serve(async (request, response) => {
       const name = request.url === '/reference/' ? 'index.html' : (request.url ?? '').replace('/reference/', '')
       const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' }

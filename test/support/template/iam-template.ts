@@ -45,6 +45,6 @@ export function arnOf(value: unknown, service: Packaged, place: Readonly<Record<
 }
 
 /** The rest follows partition, service, region and account; `*` stays. */
-function withoutAccount(arn: string): string {
+export function withoutAccount(arn: string): string {
   return arn === '*' ? arn : arn.split(':').slice(5).join(':')
 }

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { API_FUNCTIONS as ENTRIES, logicalIdOf } from '../../../infra/deploy/functions.ts'
 import { SERVERLESS_CLI } from '../../../infra/deploy/serverless-cli.ts'
 import type { Resource as TemplateResource } from '../../../infra/deploy/template.ts'
+import { run } from '../machine/program.ts'
 import { oncePerRun } from '../once-per-run.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -114,7 +113,7 @@ export async function packagedService(variant: Variant) {
 }
 
 export const serverless = (args: string[], cwd: string, env: Record<string, string> = {}) =>
-  promisify(execFile)(process.execPath, [SERVERLESS_CLI, ...args], { cwd, env: { ...process.env, ...env } })
+  run(process.execPath, [SERVERLESS_CLI, ...args], { cwd, env: { ...process.env, ...env } })
 
 /** Copies all that the framework needs, and these folders. */
 export async function copyProject(target: string, folders: string[]): Promise<void> {
