@@ -3,16 +3,16 @@ import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, createTestApi, PATH, useTestApi } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
+const api = useTestApi()
 replaceWaits()
 afterEach(() => vi.restoreAllMocks())
 
 describe('an attempt at a promotion', () => {
   it('has a lease that ends one lease length after its start', async () => {
-    const api = createTestApi()
     const begin = vi.spyOn(api.documents, 'begin')
     const take = vi.spyOn(api.ledger, 'take')
     await api.promote({})
@@ -22,7 +22,6 @@ describe('an attempt at a promotion', () => {
   })
 
   it('says which file it is that was archived after it had been looked up', async () => {
-    const api = createTestApi()
     vi.spyOn(api.objects, 'copy').mockRejectedValue(new ServiceError('container_file_archived'))
     const { body } = await api.promote({})
     const metadata = { reason: 'container_file_archived', container_id: CONTAINER, path: PATH }
@@ -30,7 +29,6 @@ describe('an attempt at a promotion', () => {
   })
 
   it('logs why the type of its file was not found out', async () => {
-    const api = createTestApi()
     const error = new Error('S3 is on fire')
     api.putFile('data', Buffer.from('x'))
     vi.spyOn(api.objects, 'readStart').mockRejectedValue(error)
@@ -42,7 +40,6 @@ describe('an attempt at a promotion', () => {
   })
 
   it('logs that its marker was not removed', async () => {
-    const api = createTestApi()
     const error = new Error('down')
     vi.spyOn(api.ledger, 'unmark').mockRejectedValue(error)
     expect((await api.promote({})).status).toBe(200)
@@ -51,7 +48,6 @@ describe('an attempt at a promotion', () => {
   })
 
   it('that loses a race for the last bytes deletes its copy with the version, and everything else', async () => {
-    const api = createTestApi()
     const { copy, discard: remove } = api.objects
     // The S3 in memory deletes no versions.
     const discard = vi

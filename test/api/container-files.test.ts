@@ -1,16 +1,13 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { formatKeyCursor } from '../../lib/containers/key-cursor.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { OPENAI, UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { reasonOf, refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, PATH, useTestApi } from '../support/api/test-api.ts'
 import { storedObject } from '../support/aws/memory-s3.ts'
 
-let api: ReturnType<typeof createTestApi>
-beforeEach(() => {
-  api = createTestApi({ rateLimiter: UNLIMITED })
-})
+const api = useTestApi({ rateLimiter: UNLIMITED })
 
 const list = (query: Record<string, string> = {}, headers = {}, container = CONTAINER) =>
   api.call('list_container_files', { parameters: { container_id: container }, query, headers })

@@ -6,18 +6,18 @@ import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { expectOneDocument, idOf, KEY, WORKSPACE, withKey } from '../support/api/idempotent-promotions.ts'
 import { expectRefusal, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, createTestApi, PATH, type TestApi, useTestApi } from '../support/api/test-api.ts'
 import { storedObject } from '../support/aws/memory-s3.ts'
 import { LEASE_MS, NOW_MS } from '../support/ports.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const time = skipWaits()
+const api = useTestApi()
 afterEach(() => vi.restoreAllMocks())
 
 describe('POST …/promote with an Idempotency-Key', () => {
   it('answers a repetition with the same document, marked as replayed, and takes no bytes', async () => {
-    const api = createTestApi()
     const first = await api.promote(withKey())
     const take = vi.spyOn(api.ledger, 'take')
     const find = vi.spyOn(api.documents, 'find')
@@ -33,14 +33,12 @@ describe('POST …/promote with an Idempotency-Key', () => {
   })
 
   it('takes a quoted key, with white space around it, for the same as a bare one', async () => {
-    const api = createTestApi()
     const first = await api.promote(withKey('a"b\\c'))
     expect(idOf(await api.promote(withKey(' "a\\"b\\\\c" ')))).toBe(idOf(first))
     expectOneDocument(api)
   })
 
   it('makes different documents of different keys, and of the same key in another workspace', async () => {
-    const api = createTestApi()
     api.putFile(PATH, CSV, 'text/csv', 'ws_2')
     const token = api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId })
     const ids = [
@@ -52,7 +50,6 @@ describe('POST …/promote with an Idempotency-Key', () => {
   })
 
   it('is answered without the usage when that cannot be read, and the log says why', async () => {
-    const api = createTestApi()
     await api.promote(withKey())
     const error = new Error('down')
     // Its file is gone: it is looked for by its key.
@@ -74,7 +71,6 @@ describe('POST …/promote with an Idempotency-Key', () => {
     ['to one that may read containers', OTHER_FILE, { permissions: ['files:promote', 'containers:read'] }, true],
     ['to a management key', OTHER_FILE, { kind: 'management', permissions: [] }, true],
   ])('is 400 for another file than it was used for, named only to who may know: %s', async (_, other, key, isNamed) => {
-    const api = createTestApi()
     api.putFile('other.txt', CSV)
     api.putFile(PATH, CSV, 'text/csv', 'ws_1', 'sess_2')
     await api.promote(withKey())
@@ -88,11 +84,10 @@ describe('POST …/promote with an Idempotency-Key', () => {
     expectOneDocument(api)
   })
 
-  it.each<[string, (api: ReturnType<typeof createTestApi>) => unknown]>([
+  it.each<[string, (api: TestApi) => unknown]>([
     ['file and container are', (api) => api.objects.sandbox.clear()],
     ['room is', (api) => api.stored.setUsage('ws_1', { quotaBytes: 8, usedBytes: 8 })],
   ])('replays although %s gone', async (_, change) => {
-    const api = createTestApi()
     const first = await api.promote(withKey())
     await change(api)
     const second = await api.promote(withKey())
@@ -100,7 +95,6 @@ describe('POST …/promote with an Idempotency-Key', () => {
   })
 
   it('may be used again after a refusal, which waits for nobody', async () => {
-    const api = createTestApi()
     expect((await api.promote({ ...withKey(), path: 'missing' })).status).toBe(404)
     expect(time.pausesMs).toEqual([])
     expect((await api.promote(withKey())).status).toBe(200)
@@ -120,7 +114,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
   it.each(['x'.repeat(255), `"${'x'.repeat(255)}"`, "!#$%&'*+-.^_`|~", 'cfile_YQ'])(
     'accepts the key %s',
     async (key) => {
-      expect((await createTestApi().promote(withKey(key))).status).toBe(200)
+      expect((await api.promote(withKey(key))).status).toBe(200)
     },
   )
 })
@@ -130,7 +124,7 @@ const FILE_KEY = `sandboxes/ws_1/${CONTAINER}/${PATH}`
 /**
  * Leaves what an attempt with the key, begun this long ago, leaves when its process dies before the record.
  */
-async function leaveBehind(api: ReturnType<typeof createTestApi>, ageMs: number) {
+async function leaveBehind(api: TestApi, ageMs: number) {
   const documentId = documentIdOfKey(WORKSPACE, KEY)
   const one = newAttempt({ documentId, sizeBytes: 8, leaseEndsAtMs: NOW_MS + LEASE_MS - ageMs })
   const { signal } = new AbortController()
@@ -142,7 +136,6 @@ async function leaveBehind(api: ReturnType<typeof createTestApi>, ageMs: number)
 
 describe('POST …/promote with an Idempotency-Key, beside the first request with it', () => {
   it('is 503 while the first request may be running; Retry-After tells when it must be over', async () => {
-    const api = createTestApi()
     await leaveBehind(api, 30_000)
     const fence = vi.spyOn(api.documents, 'fence')
     const response = await api.promote(withKey())
@@ -153,20 +146,18 @@ describe('POST …/promote with an Idempotency-Key, beside the first request wit
     expect(api.stored.ledgerOf('ws_1')).toMatchObject({ usedBytes: 8 })
   })
 
-  it.each<[string, (api: ReturnType<typeof createTestApi>) => unknown]>([
+  it.each<[string, (api: TestApi) => unknown]>([
     ['the container has gone', (api) => api.objects.sandbox.clear()],
     ['the file alone has gone', (api) => api.putFile('other', CSV) && api.objects.sandbox.delete(FILE_KEY)],
     ['the file has grown too large', (api) => api.putFile(PATH, Buffer.alloc(501))],
     ['the quota has no room for two', (api) => api.stored.setUsage(WORKSPACE, { quotaBytes: 8, usedBytes: 8 })],
   ])('is 503 and no final refusal while the first one runs and %s meanwhile', async (_, change) => {
-    const api = createTestApi()
     await leaveBehind(api, 1000)
     await change(api)
     expect(refusalOf(await api.promote(withKey()))).toEqual([503, 'promotion_in_progress'])
   })
 
   it('takes the place of a first request 40 s after it began, when nothing lives so long, and clears up after it', async () => {
-    const api = createTestApi()
     const dead = await leaveBehind(api, 40_000)
     const response = await api.promote(withKey())
     expect(response.status).toBe(200)

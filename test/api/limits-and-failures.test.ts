@@ -5,15 +5,15 @@ import { createAdmission } from '../../lib/promotion/admission.ts'
 import { UNLIMITED, useDocumentsApi } from '../support/api/documents-api.ts'
 import { WORKSPACE } from '../support/api/idempotent-promotions.ts'
 import { expectRefusal, expectUntouched, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
-import { createTestApi } from '../support/api/test-api.ts'
+import { createTestApi, useTestApi } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 skipWaits()
+const api = useTestApi()
 
 describe('POST …/promote: 403', () => {
   it('when the quota would be exceeded, with its numbers, before anything is begun or copied', async () => {
-    const api = createTestApi()
     api.putFile('a.bin', Buffer.alloc(500))
     await api.promote({ path: 'a.bin' })
     await api.promote({})
@@ -63,7 +63,6 @@ describe('POST …/promote: 429', () => {
     ['one for a missing file', { path: 'missing' }],
     ['one without permission', { headers: {} }],
   ])('above the rate limit for %s: the limit outranks every later refusal', async (name, request) => {
-    const api = createTestApi()
     const headers =
       name === 'one without permission' ? { Authorization: `Bearer ${api.apiKeys.add({ permissions: [] })}` } : {}
     for (let i = 0; i < 5; i++) await api.promote({ path: 'missing', headers })
@@ -123,7 +122,6 @@ describe('POST …/promote: 500 and 503', () => {
   })
 
   it('is a plain 500 for what nobody foresaw, the cause in the log only', async () => {
-    const api = createTestApi()
     const secret = new Error('bucket arn:aws:s3:::secret-bucket is on fire')
     vi.spyOn(api.objects, 'copy').mockRejectedValue(secret)
     const response = await api.promote({})

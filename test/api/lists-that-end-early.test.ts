@@ -1,17 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ContainerFiles } from '../../lib/containers/container-files.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import type { FilePath } from '../../lib/ids.ts'
 import { ANTHROPIC, bodyOf, idsOf, OPENAI, UNLIMITED, useDocumentsApi } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
-import { CONTAINER, CSV, createTestApi } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, useTestApi } from '../support/api/test-api.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 
 const files = useDocumentsApi()
-let api: ReturnType<typeof createTestApi>
-beforeEach(() => {
-  api = createTestApi({ rateLimiter: UNLIMITED })
-})
+const api = useTestApi({ rateLimiter: UNLIMITED })
 afterEach(() => vi.restoreAllMocks())
 
 const list = (query: Record<string, string> = {}, headers = {}) =>

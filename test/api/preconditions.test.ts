@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { REASONS } from '../../lib/errors.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { idOf } from '../support/api/idempotent-promotions.ts'
 import { expectRefusal, expectUntouched, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, PATH, useTestApi } from '../support/api/test-api.ts'
 import { contentOf } from '../support/aws/memory-s3.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
@@ -15,10 +15,7 @@ const OTHER = Buffer.from('a,b\n1,3\n')
 const [MEANT, OTHERS] = [sha256Of(CSV), sha256Of(OTHER)]
 const KEY = { 'Idempotency-Key': 'k' }
 
-let api: ReturnType<typeof createTestApi>
-beforeEach(() => {
-  api = createTestApi({ rateLimiter: UNLIMITED })
-})
+const api = useTestApi({ rateLimiter: UNLIMITED })
 const promote = (headers: Record<string, string>) => api.promote({ headers })
 const etagOf = async () => {
   const parameters = { container_id: CONTAINER, file_id: formatFileId(PATH) }

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { ANTHROPIC, OPENAI } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, RATE_HEADERS } from '../support/api/promotion-answers.ts'
-import { CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CSV, PATH, useTestApi } from '../support/api/test-api.ts'
 import { contentOf } from '../support/aws/memory-s3.ts'
 import { NOW_MS } from '../support/ports.ts'
 
+const api = useTestApi()
+
 describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () => {
   it('copies the file, counts it, and answers with the new document', async () => {
-    const api = createTestApi()
     const response = await api.promote({})
     const [document] = api.stored.documents()
     expect(response).toEqual({
@@ -54,7 +55,7 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
       { object: 'file', bytes: 8, created_at: 1_795_253_915, purpose: 'assistants_output', status: 'processed' },
     ],
   ])('answers in %s to its vendor', async (shape, headers, expected) => {
-    const { body } = await createTestApi().promote({ headers })
+    const { body } = await api.promote({ headers })
     expect(body).toEqual({ _shape: shape, id: expect.stringMatching(/^file_/), filename: PATH, ...expected })
   })
 
@@ -62,7 +63,6 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
     ['an empty file', 0],
     ['a file of exactly the largest size', 500],
   ])('promotes %s', async (_, sizeBytes) => {
-    const api = createTestApi()
     api.putFile('some.txt', Buffer.alloc(sizeBytes), 'text/plain')
     const { status, headers, body } = await api.promote({ path: 'some.txt' })
     expect([status, headers['storage-used-bytes']]).toEqual([200, String(sizeBytes)])
@@ -70,7 +70,7 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
   })
 
   it('tells the type by the name when the container stored none, and stores it with the copy', async () => {
-    const [api, path] = [createTestApi(), 'отчёт/結果 📄.pdf']
+    const path = 'отчёт/結果 📄.pdf'
     api.putFile(path, CSV)
     expect((await api.promote({ path })).body).toMatchObject({ filename: path, mime_type: 'application/pdf' })
     expect([...api.objects.documents.values()][0]?.headers).toEqual({ 'content-type': 'application/pdf' })

@@ -1,8 +1,8 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, createTestApi, PATH, useTestApi } from '../support/api/test-api.ts'
 import { contentOf } from '../support/aws/memory-s3.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
@@ -10,10 +10,7 @@ const time = skipWaits()
 const OTHER = Buffer.from('a,b\n1,3\n')
 const LARGER = Buffer.from('a,b\n1,2\n3,4\n')
 
-let api: ReturnType<typeof createTestApi>
-beforeEach(() => {
-  api = createTestApi({ rateLimiter: UNLIMITED })
-})
+const api = useTestApi({ rateLimiter: UNLIMITED })
 const gone = () => api.objects.sandbox.delete(`sandboxes/ws_1/${CONTAINER}/${PATH}`)
 const wait = (seconds: number, more = {}) => api.promote({ headers: { Prefer: `wait=${seconds}`, ...more } })
 const promotedBytes = () => [...api.objects.documents.values()].map((object) => contentOf(object).toString())
@@ -133,7 +130,7 @@ describe('POST …/promote with Prefer: wait', () => {
 
   it('is 429 where as many requests of the key wait already as may, and says when to come back', async () => {
     const beginWait = vi.fn(async (_keyId: string, _longestMs: number) => ({ retryAfterMs: 19_100 }))
-    api = createTestApi({ rateLimiter: { ...UNLIMITED, beginWait } })
+    Object.assign(api, createTestApi({ rateLimiter: { ...UNLIMITED, beginWait } }))
     gone()
     const { status, headers, body } = await wait(20)
     expect(beginWait.mock.calls[0]?.[1]).toBe(20_000)
@@ -144,7 +141,7 @@ describe('POST …/promote with Prefer: wait', () => {
 
   it('passes the rate limit before it looks again', async () => {
     const { promise, resolve: pass } = Promise.withResolvers<object>()
-    api = createTestApi({ rateLimiter: { ...UNLIMITED, take: () => promise as Promise<never> } })
+    Object.assign(api, createTestApi({ rateLimiter: { ...UNLIMITED, take: () => promise as Promise<never> } }))
     gone()
     const waiting = wait(20)
     await new Promise((resolve) => setImmediate(resolve))

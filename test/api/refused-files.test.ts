@@ -4,7 +4,9 @@ import { formatFileId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { expectRefusal, expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, createTestApi, PATH, useTestApi } from '../support/api/test-api.ts'
+
+const api = useTestApi()
 
 describe('POST …/promote: 400', () => {
   it.each([
@@ -21,7 +23,6 @@ describe('POST …/promote: 400', () => {
     ['a malformed File-Sha256', { headers: { 'File-Sha256': 'x' } }, 'invalid_precondition', 'The File-Sha256 header'],
     ['two shapes', { headers: { 'file-shape': ['native', 'compat_a'] } }, 'invalid_file_shape', 'File-Shape'],
   ])('for %s, and says so', async (_, request, reason, detail, expectedFileId?: string) => {
-    const api = createTestApi()
     const lookUp = vi.spyOn(api.objects, 'findContainerFile')
     const response = await api.promote(request)
     expectRefusal(response, 400, 'Invalid request parameters', {
@@ -42,7 +43,6 @@ describe('POST …/promote: 404', () => {
     [NFD, NFC],
     ['e\u0301é.csv', 'éé.csv'],
   ])('for %j where there is %j, another Unicode form of it, whose id it names', async (path, stored) => {
-    const api = createTestApi()
     api.putFile(stored, CSV)
     const id = formatFileId(stored)
     const file = { container_id: CONTAINER, path, expected_file_id: id }
@@ -56,7 +56,6 @@ describe('POST …/promote: 404', () => {
     ['is too long in the other form', 'é'.repeat(495), 1],
     ['cannot be looked for in the other form', NFC, 2],
   ])('for a file that the container does not have: its path %s', async (_, path, lookUps) => {
-    const api = createTestApi()
     const lookUp = vi.spyOn(api.objects, 'findContainerFile').mockResolvedValueOnce(undefined).mockRejectedValue(DOWN)
     const detail = 'The container exists, but has no file at this path.'
     const missing = { reason: 'container_file_not_found', detail, container_id: CONTAINER, path }
@@ -66,7 +65,6 @@ describe('POST …/promote: 404', () => {
   })
 
   it("for an unknown container and for another workspace's container, in the same words", async () => {
-    const api = createTestApi()
     api.putFile(PATH, CSV, 'text/csv', 'ws_2', 'sess_2')
     const [foreign, unknown] = [
       await api.promote({ containerId: 'sess_2' }),
@@ -111,7 +109,6 @@ describe('POST …/promote: 404', () => {
   it.each(['container_file_encrypted', 'container_file_requester_pays'] as const)(
     '%s for a file that S3 lets nobody read, with nothing copied',
     async (reason) => {
-      const api = createTestApi()
       const cause = new Error('why')
       vi.spyOn(api.objects, 'findContainerFile').mockRejectedValue(new ServiceError(reason, { cause }))
       const { detail } = REASONS[reason]
@@ -126,7 +123,6 @@ describe('POST …/promote: 404', () => {
 
 describe('POST …/promote: 413', () => {
   it('for a file a byte above the largest, with both sizes, before any copy', async () => {
-    const api = createTestApi()
     api.putFile('big.bin', Buffer.alloc(501))
     const copy = vi.spyOn(api.objects, 'copy')
     const response = await api.promote({ path: 'big.bin' })

@@ -2,8 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { keyIdIn } from '../../lib/auth/api-token.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { idOf } from '../support/api/idempotent-promotions.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, createTestApi, PATH, useTestApi } from '../support/api/test-api.ts'
 
+const api = useTestApi()
 const MS = expect.any(Number)
 const SUCCESS_STEPS = { authenticate: MS, look_up: MS, begin: MS, copy: MS, take: MS, record: MS, unmark: MS }
 const TIMED = ['Promotion', 'Authenticate', 'LookUp', 'Begin', 'Copy', 'Take', 'Record', 'Unmark']
@@ -11,7 +12,6 @@ const SUCCESS_TIMES = Object.fromEntries(TIMED.map((step) => [`${step}Time`, MS]
 
 describe('the log line and the metrics of a request', () => {
   it('tell of a promotion: request, key, workspace, container, document, attempt, bytes, and the time of each step', async () => {
-    const api = createTestApi()
     const document_id = idOf(await api.promote({}))
     expect(api.logged).toEqual([
       {
@@ -34,7 +34,6 @@ describe('the log line and the metrics of a request', () => {
   })
 
   it('tell of a replay, which counts apart and without bytes', async () => {
-    const api = createTestApi()
     const headers = { 'Idempotency-Key': 'once' }
     const document_id = idOf(await api.promote({ headers }))
     await api.promote({ headers })
@@ -45,7 +44,6 @@ describe('the log line and the metrics of a request', () => {
   })
 
   it('tell the reason of a refusal, with whatever is known by then', async () => {
-    const api = createTestApi()
     await api.promote({ path: 'missing.txt' })
     await api.promote({ headers: { Authorization: 'Bearer wrong' } })
     expect(api.logged).toEqual([
@@ -65,7 +63,6 @@ describe('the log line and the metrics of a request', () => {
   })
 
   it('tell the attempt and the cause of a failure, and how long the undo took', async () => {
-    const api = createTestApi()
     const cause = new Error('S3 is on fire')
     vi.spyOn(api.objects, 'copy').mockRejectedValue(new ServiceError('service_unavailable', { cause }))
     await api.promote({})
@@ -83,7 +80,6 @@ describe('the log line and the metrics of a request', () => {
   })
 
   it('have neither a token nor a content in it', async () => {
-    const api = createTestApi()
     await api.promote({})
     await api.promote({ headers: { Authorization: `Bearer ${api.token}x` } })
     expect(api.logged).toHaveLength(2)

@@ -3,14 +3,11 @@ import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { OperationName } from '../support/api/operations.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
-import { CSV, createTestApi } from '../support/api/test-api.ts'
+import { CSV, useTestApi } from '../support/api/test-api.ts'
 import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
 import { KEYS_TABLE } from '../support/dynamodb/memory-tables.ts'
 
-let api: ReturnType<typeof createTestApi>
-beforeEach(() => {
-  api = createTestApi()
-})
+const api = useTestApi()
 
 const { signal } = new AbortController()
 const ACME = { workspace_id: 'ws_acme', name: 'ci' }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
+import { BENCHES, type Ran } from './benches.ts'
 import { renderTable, store } from './report.ts'
-import { BENCHES, type Ran, runBenches } from './run-benches.ts'
 
 const names = BENCHES.map(({ name }) => name)
 
@@ -16,14 +16,13 @@ new Command('npm run bench --')
     if (unknown.length > 0) throw new Error(`There is no bench ${unknown.join(', ')}: choose of ${names.join(', ')}.`)
     const chosen = BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
     const ran: Ran[] = []
-    await runBenches(chosen, {
-      isQuick,
-      progress: showProgress,
-      async done(each) {
-        ran.push(each)
-        if (!isQuick) await store(each, names)
-      },
-    })
+    for (const bench of chosen) {
+      showProgress(bench.name)
+      const progress = (text: string) => showProgress(`${bench.name}: ${text}`)
+      const each = { bench, rows: await bench.run({ isQuick, progress }) }
+      ran.push(each)
+      if (!isQuick) await store(each, names)
+    }
     showProgress('')
     console.log(renderTable(ran))
     if (isQuick) requireExactBars(ran)

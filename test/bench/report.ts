@@ -2,8 +2,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Row } from './bench.ts'
+import type { Ran } from './benches.ts'
 import { ROOT } from './bundles.ts'
-import type { Ran } from './run-benches.ts'
 
 const FOLDER = join(ROOT, 'docs/bench')
 const RESULTS = join(FOLDER, 'results.json')

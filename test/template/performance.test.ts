@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
+import { BENCHES } from '../bench/benches.ts'
 import { PERFORMANCE_DOC, readStored, withFigures } from '../bench/report.ts'
-import { BENCHES } from '../bench/run-benches.ts'
 import { tableRows } from '../pages/pages.ts'
 
 it('docs/performance.md shows figures as docs/bench/results.json has them, which has those of every bench', async () => {

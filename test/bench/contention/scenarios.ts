@@ -1,8 +1,7 @@
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { percentile } from '../statistics.ts'
 import { allAtOnce, arrivalsAt } from './arrivals.ts'
-import { type Answered, type Outcome, type Scenario, simulate } from './simulation.ts'
-import type { LedgerUse } from './tally.ts'
+import { type Answered, type LedgerUse, type Outcome, type Scenario, simulate } from './simulation.ts'
 
 export interface Summary {
   ledger: LedgerUse

@@ -1,9 +1,8 @@
-import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { hashToken, keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
-import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { createApiKeyStore, keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
@@ -15,7 +14,6 @@ import type { Log } from '../../../lib/logging.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import type { ObjectStore } from '../../../lib/promotion/ports/object-store.ts'
 import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
-import type { InProcessHandler } from './in-process-handler.ts'
 
 /** As long as an id can be, because each letter is written with every promotion. */
 const WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'.padEnd(128, '-0')
@@ -53,27 +51,6 @@ export async function prepareTables(dynamoDb: Tables, definition: ServiceDefinit
   )
 }
 
-/** A process's client, which reaches DynamoDB through the given handler. */
-export function createClient(requestHandler: InProcessHandler): DynamoDBClient {
-  return createDynamoDbClient({
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
-    endpoint: 'http://in-process',
-    requestHandler,
-    // Signing would take longer than all the rest, and nobody checks signatures here.
-    signer: { sign: async (request) => request },
-  })
-}
-
-/**
- * Lets the SDK read the files that it reads when a client is first used, because the virtual clock waits for no file.
- * @param requestHandler answers at once
- */
-export async function prepareSdk({ keysTable }: Config, requestHandler: InProcessHandler): Promise<void> {
-  const command = new GetItemCommand({ TableName: keysTable, Key: marshall(keyOfRecord(keyIdOf())) })
-  await createClient(requestHandler).send(command)
-}
-
 /** The promote function as a process of its own has it, with a memory of its own; only S3 is an object of ours. */
 export function createProcess(config: Config, client: DynamoDBClient, objects: ObjectStore) {
   // Nothing here reaches a bucket.
@@ -92,7 +69,7 @@ export function createProcess(config: Config, client: DynamoDBClient, objects: O
 }
 
 /** Promotions that have not ended leave items that only the end of their lease will remove. */
-export async function countLeftOpen(dynamoDb: Pick<LimitedDynamoDb, 'execute'>, config: Config): Promise<number> {
+export async function countLeftOpen(dynamoDb: Tables, config: Config): Promise<number> {
   const Key = marshall({ workspace_id: WORKSPACE })
   const { Item } = await dynamoDb.execute('GetItem', { TableName: config.workspacesTable, Key, ConsistentRead: true })
   const { takings, releases } = (Item ?? {}) as Record<string, { M?: object }>

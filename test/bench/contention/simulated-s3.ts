@@ -7,10 +7,11 @@ interface SimulatedS3 {
   sizeBytes: number
   /** ms of a request that is not a copy. */
   latencyMs(): number
+  onCall?(name: 'HeadObject' | 'CopyObject'): void
 }
 
 /** Every file is there, and a copy takes its time. */
-export function createSimulatedS3({ copySeconds, sizeBytes, latencyMs }: SimulatedS3): ObjectStore {
+export function createSimulatedS3({ copySeconds, sizeBytes, latencyMs, onCall }: SimulatedS3): ObjectStore {
   const wait = (delayMs: number, signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       setTimeout(resolve, delayMs)
@@ -18,6 +19,7 @@ export function createSimulatedS3({ copySeconds, sizeBytes, latencyMs }: Simulat
     })
   return {
     async findContainerFile(objectKey, signal) {
+      onCall?.('HeadObject')
       await wait(latencyMs(), signal)
       return {
         objectKey,
@@ -33,7 +35,11 @@ export function createSimulatedS3({ copySeconds, sizeBytes, latencyMs }: Simulat
     hasContainer: async () => true,
     readStart: async () => new Uint8Array(),
     copiesWhole: () => true,
-    copy: (_, signal) => wait(copySeconds * 1000, signal).then(() => ({ sha256: undefined })),
+    async copy(_, signal) {
+      onCall?.('CopyObject')
+      await wait(copySeconds * 1000, signal)
+      return { sha256: undefined }
+    },
     discard: (_, signal) => wait(latencyMs(), signal),
   }
 }

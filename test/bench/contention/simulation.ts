@@ -1,16 +1,18 @@
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { readConfig } from '../../../lib/config.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import { lambdaContext, restEvent } from '../../support/api/rest-event.ts'
 import { createMemoryDynamoDb } from '../../support/aws/memory-dynamodb.ts'
+import type { Consumption, LimitedDynamoDbOptions } from '../../support/dynamodb/limited-dynamodb.ts'
 import type { ThroughputLimits } from '../../support/dynamodb/throughput.ts'
 import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import { createFleet, type LambdaProcess } from './fleet.ts'
-import { createInProcessHandler } from './in-process-handler.ts'
-import { countLeftOpen, createClient, createProcess, prepareSdk, prepareTables } from './service.ts'
+import { inProcessOptions } from './in-process.ts'
+import { countLeftOpen, createProcess, prepareTables } from './service.ts'
 import { createSimulatedS3 } from './simulated-s3.ts'
-import { createTally, type LedgerUse } from './tally.ts'
 import { installVirtualClock } from './virtual-clock.ts'
 
 export interface Scenario {
@@ -33,6 +35,13 @@ export interface Answered {
   reason: string | undefined
 }
 
+/** The calls on the workspace's item, without reads. */
+export interface LedgerUse {
+  throttled: number
+  /** Units of a write that was done. */
+  largestWrite: number
+}
+
 export interface Outcome {
   ledger: LedgerUse
   answers: Answered[]
@@ -43,9 +52,9 @@ export interface Outcome {
 const MIB = 1024 ** 2
 const PLENTY = 2 ** 50
 /** As in simulator/model.ts. */
-export const LATENCY = { dynamoDb: { p50: 5, p99: 15 }, s3: { p50: 16, p99: 60 } }
+const LATENCY = { dynamoDb: { p50: 5, p99: 15 }, s3: { p50: 16, p99: 60 } }
 /** How far behind a read may be if it is not strongly consistent. */
-export const STALE_MS = 20
+const STALE_MS = 20
 const SEED = 7
 /** The first promotion makes the workspace; this is longer than its lease. */
 const WARM_UP_SECONDS = 130
@@ -55,34 +64,43 @@ const STEP_SECONDS = 0.25
 
 export const clock = installVirtualClock()
 
+interface Stage extends Pick<Parameters<typeof createSimulatedS3>[0], 'copySeconds' | 'sizeBytes' | 'onCall'> {
+  dynamoDb: Pick<LimitedDynamoDbOptions, 'limits' | 'onCall'>
+}
+
+/** DynamoDB with the tables of the template and some API keys of one workspace, and processes of the promote function. */
+export async function createStage({ dynamoDb: options, ...ofS3 }: Stage, definition: ServiceDefinition) {
+  const config = { ...readConfig(process.env), defaultQuotaBytes: PLENTY }
+  // The product draws the lengths of its pauses from it.
+  Math.random = createRandom(SEED)
+  const dynamoDb = createMemoryDynamoDb({ now: clock.now, staleMs: STALE_MS, ...options })
+  const tokens = await prepareTables(dynamoDb, definition, config)
+  // The SDK reads files when a client is first used, and the virtual clock waits for no file.
+  await createDynamoDbClient(inProcessOptions(dynamoDb.store)).send(
+    new DescribeTableCommand({ TableName: config.keysTable }),
+  )
+  const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
+  const objects = createSimulatedS3({ ...ofS3, latencyMs: () => delay('s3', 0) })
+  const network = inProcessOptions(dynamoDb.store, () => delay('dynamoDb', 0))
+  const start = () => createProcess(config, createDynamoDbClient(network), objects) as unknown as LambdaProcess
+  return { config, dynamoDb, tokens, start }
+}
+
 /**
  * One workspace: the real handler, use case, adapters and SDK clients, on a DynamoDB with the limits of the real one and an
  * S3 that takes its time, in as many processes as Lambda would start. Every run is the same, but for ids.
  */
 export async function simulate(scenario: Scenario, definition: ServiceDefinition): Promise<Outcome> {
-  const { arrivals, copySeconds, isEnough = () => false } = scenario
-  const config = { ...readConfig(process.env), defaultQuotaBytes: PLENTY }
-  // The product draws the lengths of its pauses from it.
-  Math.random = createRandom(SEED)
-  const tally = createTally()
-  const dynamoDb = createMemoryDynamoDb({
-    now: clock.now,
-    staleMs: STALE_MS,
-    onCall: tally.count,
-    ...(scenario.limits && { limits: scenario.limits }),
-  })
-  const tokens = await prepareTables(dynamoDb, definition, config)
-  await prepareSdk(
-    config,
-    createInProcessHandler(dynamoDb.store, () => 0),
-  )
-  const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
-  const objects = createSimulatedS3({ copySeconds, sizeBytes: MIB, latencyMs: () => delay('s3', 0) })
-  const network = createInProcessHandler(dynamoDb.store, () => delay('dynamoDb', 0))
-  const fleet = createFleet(
-    () => createProcess(config, createClient(network), objects) as unknown as LambdaProcess,
-    SEED + 3,
-  )
+  const { arrivals, copySeconds, limits, isEnough = () => false } = scenario
+  let ledger: LedgerUse = { throttled: 0, largestWrite: 0 }
+  const onCall = ({ table, operation, units, outcome }: Consumption) => {
+    if (!table.endsWith('-workspaces') || operation === 'GetItem') return
+    if (outcome === 'throttled') ledger.throttled++
+    else if (outcome === 'done') ledger.largestWrite = Math.max(ledger.largestWrite, units)
+  }
+  const stage = { copySeconds, sizeBytes: MIB, dynamoDb: { onCall, ...(limits && { limits }) } }
+  const { config, dynamoDb, tokens, start } = await createStage(stage, definition)
+  const fleet = createFleet(start, SEED + 3)
 
   const request = async (startMs: number, arrived: number, token = ''): Promise<Answered> => {
     const event = restEvent({
@@ -102,7 +120,7 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
   const warmUp = request(clock.now(), 0, tokens[0])
   await clock.runUntil(clock.now() + WARM_UP_SECONDS * 1000)
   if ((await warmUp).status !== 200) throw new Error('the first promotion of the workspace failed')
-  tally.reset()
+  ledger = { throttled: 0, largestWrite: 0 }
 
   const startMs = clock.now()
   const answers: Answered[] = []
@@ -118,7 +136,5 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
   while (!isOver && answers.length < arrivals.length && clock.now() < lastMs) {
     await clock.runUntil(clock.now() + STEP_SECONDS * 1000)
   }
-  // Taken before the look at what is left open.
-  const ledger = structuredClone(tally.read())
   return { answers, leftOpen: await countLeftOpen(dynamoDb, config), ledger }
 }

@@ -1,18 +1,22 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { S3Client } from '@aws-sdk/client-s3'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import type { StoredObject } from '../../../infra/local/stores/s3-contents.ts'
+import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
 import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
 import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
 import { type Config, readConfig } from '../../../lib/config.ts'
 import { createMemoryDynamoDb } from '../../support/aws/memory-dynamodb.ts'
 import { createMemoryS3 } from '../../support/aws/memory-s3.ts'
+import type { Store } from '../../support/aws/store.ts'
 import type { IndexDefinition } from '../../support/dynamodb/capacity.ts'
 import { createIndexKey, createKey, type Table } from '../../support/dynamodb/dynalite.ts'
 import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
+import { type Compute, inProcessOptions, waitUnlessAborted } from '../contention/in-process.ts'
 import { createTables, SILENT } from '../contention/service.ts'
 import { installVirtualClock, type VirtualClock } from '../contention/virtual-clock.ts'
 import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
-import { createInstance, type Instance } from './instance.ts'
 import {
   documentItem,
   expiresAtOf,
@@ -32,6 +36,15 @@ const SEED = 11
 /** For the whole process: there is no way back to the real one. */
 export const clock: VirtualClock = installVirtualClock()
 
+/** Amazon Lambda developer guide, "Configure memory": from here on a function has one whole processor. */
+const MEMORY_MIB_OF_ONE_PROCESSOR = 1769
+
+type Stores = Record<'dynamoDb' | 's3', Store>
+interface Clients {
+  dynamoDb: DynamoDBClient
+  s3: S3Client
+}
+
 export interface Spent {
   /** DynamoDB counts them, by the size of what is read. */
   readUnits: number
@@ -47,8 +60,8 @@ export interface World {
   watchers: ((call: Consumption) => void)[]
   /** A call of DynamoDB outside the simulation: it costs nothing, takes no time and has no limits. */
   execute(operation: string, input: object): Promise<unknown>
-  /** Starts a process of a function. */
-  start(memoryMib: number): Instance
+  /** Starts a process of a function: AWS clients, and one processor that does the work of their calls. */
+  start(memoryMib: number): Clients
 }
 
 /** DynamoDB and S3 with that population, on the virtual clock. */
@@ -70,10 +83,9 @@ export async function createWorld(population: Population, definition: ServiceDef
   const stores = { dynamoDb: dynamoDb.store, s3: s3.store }
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
   // The SDK reads files when a client is first used, and the virtual clock waits for no file.
-  const first = createInstance({ stores, memoryMib: 1769, latencyMs: () => 0 })
-  const { ledger, objects } = dependenciesOf(first, config)
+  const { ledger, objects } = dependenciesOf(clientsOf(stores), config)
   const { signal } = new AbortController()
-  await Promise.all([ledger.read(workspaceIdOf(0), signal), objects.hasObject('none', signal)].map(settled))
+  await Promise.all([ledger.read(workspaceIdOf(0), signal), objects.hasObject('none', signal)])
   isCounted = true
   const world: World = {
     config,
@@ -86,7 +98,7 @@ export async function createWorld(population: Population, definition: ServiceDef
       isCounted = true
       return answer
     },
-    start: (memoryMib) => createInstance({ stores, memoryMib, latencyMs: (service) => delay(service, 0) }),
+    start: (memoryMib) => clientsOf(stores, (service) => delay(service, 0), createProcessor(memoryMib)),
   }
   return world
 }
@@ -129,21 +141,23 @@ function fill(
 const dueIndexOf = ({ GlobalSecondaryIndexes = [] }: Table) =>
   GlobalSecondaryIndexes.find(({ IndexName }) => IndexName === DUE_INDEX) as IndexDefinition
 
-/** Lets time pass until the promise has settled. */
-async function settled(promise: Promise<unknown>): Promise<void> {
-  let isOver = false
-  const note = () => {
-    isOver = true
-  }
-  promise.then(note, note)
-  while (!isOver) {
-    await new Promise((resolve) => setImmediate(resolve))
-    await clock.runUntil(clock.now() + 1)
+/** A processor of a function with this memory: it does one thing after the other. */
+function createProcessor(memoryMib: number): Compute {
+  const processors = Math.min(1, memoryMib / MEMORY_MIB_OF_ONE_PROCESSOR)
+  let busyUntilMs = performance.now()
+  return async (cpuMs, signal) => {
+    busyUntilMs = Math.max(busyUntilMs, performance.now()) + cpuMs / processors
+    await waitUnlessAborted(busyUntilMs - performance.now(), signal)
   }
 }
 
+function clientsOf(stores: Stores, latencyMs: (service: keyof Stores) => number = () => 0, compute?: Compute): Clients {
+  const optionsOf = (service: keyof Stores) => inProcessOptions(stores[service], () => latencyMs(service), compute)
+  return { dynamoDb: createDynamoDbClient(optionsOf('dynamoDb')), s3: createS3Client(optionsOf('s3')) }
+}
+
 /** The product's own adapters, for the resolver and the audit of a process. */
-export function dependenciesOf({ dynamoDb, s3 }: Instance, config: Config) {
+export function dependenciesOf({ dynamoDb, s3 }: Clients, config: Config) {
   // Date.now must not be passed itself, as the virtual clock replaces it.
   return { ...createWorkspaceStores({ config, dynamoDb, s3, now: () => Date.now() }), log: SILENT }
 }

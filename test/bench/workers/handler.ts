@@ -8,8 +8,6 @@ export interface Run {
 }
 
 const REMAINING_MS = 28_000
-/** 302: a download. */
-const SUCCESSES = new Set([200, 302])
 const [bundle = ''] = process.argv.slice(2)
 
 let handler: ((event: unknown, context: unknown) => Promise<{ statusCode: number; body: string }>) | undefined
@@ -24,7 +22,7 @@ async function request(template: unknown): Promise<void> {
     getRemainingTimeInMillis: () => Math.floor(REMAINING_MS - (performance.now() - startedMs)),
   }
   const answer = await handler?.(event, context)
-  if (!SUCCESSES.has(answer?.statusCode ?? 0)) throw new Error(`a request was answered: ${answer?.body}`)
+  if (answer?.statusCode !== 200) throw new Error(`a request was answered: ${answer?.body}`)
 }
 
 const methods = {

@@ -1,3 +1,4 @@
+import { beforeEach } from 'vitest'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { entryOf } from '../../../lib/http/operations.ts'
 import { formatFileId } from '../../../lib/ids.ts'
@@ -101,4 +102,13 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     dependencies,
     handlers,
   }
+}
+
+export type TestApi = ReturnType<typeof createTestApi>
+
+/** That, new for each test of the file that calls this. */
+export function useTestApi(change?: Parameters<typeof createTestApi>[0]): TestApi {
+  const api = {} as TestApi
+  beforeEach(() => void Object.assign(api, createTestApi(change)))
+  return api
 }

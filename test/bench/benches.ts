@@ -14,18 +14,3 @@ export interface Ran {
   bench: Bench
   rows: Row[]
 }
-
-interface Options {
-  isQuick: boolean
-  /** Called with what is going on, in a few words. */
-  progress(text: string): void
-  done(ran: Ran): Promise<void>
-}
-
-export async function runBenches(benches: readonly Bench[], { isQuick, progress, done }: Options): Promise<void> {
-  for (const bench of benches) {
-    progress(bench.name)
-    const rows = await bench.run({ isQuick, progress: (text) => progress(`${bench.name}: ${text}`) })
-    await done({ bench, rows })
-  }
-}

@@ -1,0 +1,59 @@
+import type { HttpHandlerOptions } from '@smithy/types'
+import { fromWire, type Transport, toWire } from '../../support/aws/in-process.ts'
+import type { Store } from '../../support/aws/store.ts'
+
+/** Keeps a processor busy for so many ms. */
+export type Compute = (cpuMs: number, signal: HttpHandlerOptions['abortSignal']) => Promise<void>
+
+/**
+ * Time of a whole processor: what the adapters and the SDK take for one call (3.85 ms for the nine of a promotion,
+ * handler and log among them), and for each KB of a long answer.
+ */
+const CPU_MS = { call: 0.43, answerKb: 0.06 }
+
+/**
+ * Options of a client of the SDK whose network and store are in this process. A request takes half of the latency to
+ * arrive, and its answer the other half.
+ *
+ * @param latencyMs of one call, there and back; omitted: none
+ * @param compute the processor that does the work of the calls; omitted: it costs nothing
+ */
+export function inProcessOptions(store: Store, latencyMs = () => 0, compute?: Compute) {
+  const requestHandler: Transport = {
+    async handle(request, { abortSignal } = {}) {
+      const wayMs = latencyMs() / 2
+      if (compute) await compute(CPU_MS.call, abortSignal)
+      await waitUnlessAborted(wayMs, abortSignal)
+      const answer = await store(toWire(request))
+      await waitUnlessAborted(wayMs, abortSignal)
+      if (compute) await compute((answer.body.length / 1024) * CPU_MS.answerKb, abortSignal)
+      return { response: fromWire(answer, request.method) }
+    },
+  }
+  return {
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
+    endpoint: 'http://in-process',
+    forcePathStyle: true,
+    // Signing would take longer than all the rest, and nobody checks signatures here.
+    signer: { sign: async (request: unknown) => request },
+    requestHandler,
+  } as never
+}
+
+/** Waits, unless there is no delay. If the call is aborted meanwhile, rejects as the SDK's own handler does. */
+export function waitUnlessAborted(delayMs: number, signal: HttpHandlerOptions['abortSignal']): Promise<void> {
+  if (delayMs <= 0) return Promise.resolve()
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      clearTimeout(timer)
+      reject(Object.assign(new Error('Request aborted'), { name: 'AbortError' }))
+    }
+    const timer = setTimeout(() => {
+      ;(signal as AbortSignal | undefined)?.removeEventListener('abort', giveUp)
+      resolve()
+    }, delayMs)
+    if (signal?.aborted) giveUp()
+    else (signal as AbortSignal | undefined)?.addEventListener('abort', giveUp, { once: true })
+  })
+}
