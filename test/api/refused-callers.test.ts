@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { newToken } from '../../lib/auth/api-token.ts'
+import type { ApiKey } from '../../lib/auth/caller.ts'
 import { expectRefusal, expectUntouched } from '../support/api/promotion-answers.ts'
 import { useTestApi } from '../support/api/test-api.ts'
 
@@ -45,6 +46,15 @@ describe('POST …/promote: 401', () => {
     const unknown = { headers: { 'www-authenticate': challenge }, userId: null }
     expectRefusal(response, 401, message, { reason, detail }, unknown)
     expect(lookUp).not.toHaveBeenCalled()
+    expectUntouched(api)
+  })
+
+  it.each<[string, Partial<ApiKey>]>([
+    ['disabled', { isEnabled: false }],
+    ['expired', { expiresAtMs: 1 }],
+  ])('with a key that is %s, in the words for any wrong key', async (_, key) => {
+    const response = await api.promote({ headers: { Authorization: `Bearer ${api.apiKeys.add(key)}` } })
+    expect(response.body).toMatchObject({ error: { metadata: { reason: 'invalid_api_key' } }, user_id: null })
     expectUntouched(api)
   })
 })

@@ -2,7 +2,6 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { jsonLines } from '../support/machine/admin.ts'
 import { TOKEN, useAdministration } from '../support/machine/use-administration.ts'
-import type { AwsCall } from '../support/protocol/fault-proxy.ts'
 import type { TestWorkspace } from '../support/protocol/workspaces.ts'
 
 const { admin, adminWhile, service, promote, workspaceWithDocument } = useAdministration()
