@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
 import { hashToken } from '../../../lib/auth/api-token.ts'
 import { entryOf } from '../../../lib/http/operations.ts'
-import { formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
+import { type DocumentId, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../support/api/operations.ts'
 import { faultsFor } from '../../support/protocol/fault-kinds.ts'
+import { LARGE_BYTES } from '../../support/protocol/promotions-that-fail.ts'
 import type { TestProcess } from '../../support/protocol/test-process.ts'
 import { useTestProcesses } from '../../support/protocol/use-test-processes.ts'
 import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
@@ -114,3 +116,34 @@ async function expectTenant({ process, tenant, workspace }: Prepared, name: Oper
   const own = { ...workspace, workspaceId, token: `${body.token}` }
   expect((await process.call('retrieve_key', own, {})).status).toBe(200)
 }
+
+async function objectKeyOf({ process, workspace: { workspaceId }, documentId }: Prepared): Promise<string> {
+  const ids = { workspaceId, documentId: documentId as DocumentId }
+  return (await process.deps.documents.find(ids, AbortSignal.timeout(60_000)))?.objectKey ?? ''
+}
+
+describe('what else these operations find in the bucket', () => {
+  it('a document whose object is lost is our 404', () =>
+    prepared(async (ready) => {
+      await ready.process.deps.objects.discard({ objectKey: await objectKeyOf(ready) }, AbortSignal.timeout(60_000))
+      expect(await call(ready, 'download_document')).toMatchObject({
+        status: 404,
+        body: { error: { metadata: { reason: 'file_not_downloadable' } } },
+      })
+    }))
+
+  it('an upload that was left of its object goes with a document that was copied in parts', () =>
+    prepared(async (ready) => {
+      const { process, workspace } = ready
+      expect((await call(ready, 'delete_document')).status).toBe(200)
+      await process.putFile(workspace, 'a.txt', LARGE_BYTES)
+      const { body } = await process.promote(workspace, 'a.txt')
+      ready.documentId = (body as { id: string }).id
+      const Key = await objectKeyOf(ready)
+      await process.s3.send(new CreateMultipartUploadCommand({ Bucket: process.config.documentsBucket, Key }))
+      expect(await process.stateOf(workspace)).toMatchObject({ unfinishedUploads: 1 })
+      expect((await call(ready, 'delete_document')).status).toBe(200)
+      const nothing = { documents: 0, objects: 0, unfinishedUploads: 0, usedBytes: 0, unfinished: 0, strays: 0 }
+      expect(await process.stateOf(workspace)).toEqual(nothing)
+    }))
+})
