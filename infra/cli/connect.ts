@@ -5,11 +5,10 @@ import { createContainerFiles } from '../../lib/aws/s3/container-files.ts'
 import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import type { Log } from '../../lib/logging.ts'
-import { readOwnSettings } from '../deploy/settings.ts'
 import { readDemoFile } from '../local/stores/demo-file.ts'
 import { CommandError } from './command-error.ts'
 
-/** Which deployment a command is about. */
+/** The options of all commands: which deployment a command is about. */
 export interface Target {
   local: boolean
   /** The data directory of the local service. */
@@ -59,18 +58,28 @@ export function connect(env: Environment) {
 /** The environment of the target's functions. Sets what the AWS clients of this process need to reach it. */
 export async function environmentOf(target: Target, signal: AbortSignal): Promise<Environment> {
   if (target.local) return useLocalService(target.directory)
-  useRegionOf(target)
+  await useRegionOf(target)
   return target.stage === undefined ? process.env : readDeployedEnvironment(target.stage, signal)
 }
 
 /** Makes this process's AWS clients use the target's region, found as a deployment does (infra/deploy/variables.ts). */
-export function useRegionOf({ stage, region }: Target): void {
-  const own = stage === undefined ? undefined : readOwnSettings(stage).region
+export async function useRegionOf({ stage, region }: Target): Promise<void> {
   // Other AWS tools read AWS_DEFAULT_REGION; this SDK does not.
-  const found = region ?? own ?? (process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION)
-  if (found) process.env.AWS_REGION = String(found)
+  const found = region ?? (await ownRegion(stage)) ?? (process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION)
+  if (found) process.env.AWS_REGION = found
   // An empty value would keep the SDK from asking the profile.
   else delete process.env.AWS_REGION
+}
+
+async function ownRegion(stage: string | undefined): Promise<string | undefined> {
+  if (stage === undefined) return undefined
+  const { readOwnSettings } = await import('../deploy/settings.ts')
+  try {
+    const { region } = readOwnSettings(stage)
+    return region === undefined ? undefined : String(region)
+  } catch (error) {
+    throw new CommandError('bad_configuration', (error as Error).message, { exitCode: 2, cause: error })
+  }
 }
 
 async function readDeployedEnvironment(stage: string, abortSignal: AbortSignal): Promise<Environment> {
@@ -93,7 +102,7 @@ export async function useLocalService(directory: string): Promise<Environment> {
   const demo = await readDemoFile(directory).catch(() => undefined)
   // A service that has stopped leaves addresses at which nothing listens any more.
   if (!demo || !(await isAnswering(demo.dynamodb_endpoint))) {
-    const message = `The local service does not run: start it with npm start. (It would be in ${directory}.)`
+    const message = `The local service does not run: start it with npm start. (Its data would be in ${directory}.)`
     throw new CommandError('not_running', message, { exitCode: 2 })
   }
   process.env.AWS_REGION ||= 'us-east-1'

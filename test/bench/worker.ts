@@ -15,6 +15,8 @@ export interface Worker<Served extends Methods> {
 interface WorkerOptions {
   args?: string[]
   env?: Record<string, string>
+  /** How long a call may take. */
+  callLimitMs?: number
 }
 
 interface Reply {
@@ -23,13 +25,13 @@ interface Reply {
   failure?: string
 }
 
-/** Nothing that is asked of a worker takes this long, also on a slow machine: to simulate minutes takes minutes. */
-const CALL_LIMIT_MS = 3_600_000
+/** Nothing that is asked of a worker takes this long. */
+const CALL_LIMIT_MS = 180_000
 
 /** Starts a file of workers/ or simulator/ as a process. What it prints to standard output (the product's log) is dropped. */
 export async function startWorker<Served extends Methods>(
   file: string,
-  { args = [], env = {} }: WorkerOptions = {},
+  { args = [], env = {}, callLimitMs = CALL_LIMIT_MS }: WorkerOptions = {},
 ): Promise<Worker<Served>> {
   const child = fork(join(import.meta.dirname, file), args, {
     env: { ...process.env, ...env },
@@ -40,7 +42,7 @@ export async function startWorker<Served extends Methods>(
   const answerOf = (id: number, what: string): Promise<unknown> => {
     const call = Promise.withResolvers<unknown>()
     waiting.set(id, call)
-    const limit = setTimeout(() => call.reject(new Error(`${file} does not answer ${what}`)), CALL_LIMIT_MS)
+    const limit = setTimeout(() => call.reject(new Error(`${file} does not answer ${what}`)), callLimitMs)
     return call.promise.finally(() => clearTimeout(limit))
   }
   let lastId = 0

@@ -13,7 +13,11 @@ export async function requireWorkspace(
   signal: AbortSignal,
 ): Promise<WorkspaceLedger> {
   const found = await ledger.read(workspaceId, signal)
-  if (found !== undefined) return found
+  if (found === undefined) throw workspaceNotFound(workspaceId)
+  return found
+}
+
+export function workspaceNotFound(workspaceId: WorkspaceId): CommandError {
   const hint = '"workspaces list" shows those there are; "workspaces create" makes it, or its first promotion'
-  throw new CommandError('workspace_not_found', `There is no workspace ${workspaceId}: ${hint}.`)
+  return new CommandError('workspace_not_found', `There is no workspace ${workspaceId}: ${hint}.`)
 }

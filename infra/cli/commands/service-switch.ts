@@ -24,7 +24,7 @@ export async function switchStage(session: Session, way: 'stop' | 'resume'): Pro
   const { output, signal, target } = session
   if (target.stage === undefined) throw wrongUsage('Say which deployed stage, with --stage <name>.')
   if (way === 'stop') await confirm(`Stop all functions of the stage "${target.stage}"?`, session)
-  useRegionOf(target)
+  await useRegionOf(target)
   const stackName = stackNameOf(target.stage)
   const resources = await resourcesOf(stackName, signal)
   const [functions, schedules] = [FUNCTION, SCHEDULE].map((type) => resources.filter((each) => each.type === type))

@@ -11,7 +11,7 @@ import { bytes, bytesCell, countCell, duration, exactBytes, table, time } from '
 import { parseLimit, parseRetention, parseSize } from '../terminal/parse-values.ts'
 import { addCommand } from '../usage.ts'
 import { expireExisting } from './documents-commands.ts'
-import { requireWorkspace } from './require-workspace.ts'
+import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
 
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
 const RETENTION =
@@ -154,7 +154,8 @@ async function setWorkspace(session: Session, workspaceId: WorkspaceId, options:
 
 /** @throws CommandError when somebody else has changed meanwhile what was shown, or deleted the workspace */
 function requireChange<Outcome>(outcome: Outcome | 'changed' | undefined, workspaceId: WorkspaceId): Outcome {
-  if (outcome !== undefined && outcome !== 'changed') return outcome
+  if (outcome === undefined) throw workspaceNotFound(workspaceId)
+  if (outcome !== 'changed') return outcome
   const message = `Nothing was done: somebody else has just changed what this would change; see "workspaces show ${workspaceId}".`
   throw new CommandError('workspace_changed', message)
 }

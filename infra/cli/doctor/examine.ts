@@ -1,7 +1,7 @@
 import { type DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
-import type { Environment } from '../../../lib/config.ts'
-import { readTables } from '../../deploy/service-definition.ts'
+import type { Config } from '../../../lib/config.ts'
+import { type DeclaredTable, readTables } from '../../deploy/service-definition.ts'
 import { readSettings, type Target } from '../connect.ts'
 import type { ExitCode, Session } from '../session.ts'
 import type { Columns } from '../terminal/list-options.ts'
@@ -24,6 +24,11 @@ const CHECK_TIMEOUT_MS = 10_000
 /** A lease is two minutes, and the audit calls a leftover overdue by this machine's clock. */
 const TOLERATED_SKEW_MS = 60_000
 
+interface Deployment {
+  config: Config
+  tables: DeclaredTable[]
+}
+
 const COLUMNS: Columns<CheckResult> = {
   CHECK: ({ check }) => check,
   RESULT: ({ verdict }) => VERDICTS[verdict],
@@ -32,19 +37,18 @@ const COLUMNS: Columns<CheckResult> = {
 
 export async function examine({ output, signal, ...session }: Session): Promise<ExitCode> {
   output.progress('checking')
-  let env: Environment | undefined
+  let deployment: Deployment | undefined
   const configuration: Check = {
     name: 'configuration',
     async run() {
-      const found = await session.environment()
-      readSettings(found)
-      env = found
+      const env = await session.environment()
+      deployment = { config: readSettings(env), tables: readTables(env) }
       return 'complete, every value possible'
     },
   }
   // This one runs first, because it says which servers the others ask.
   const results = [await runCheck(configuration, CHECK_TIMEOUT_MS, signal)]
-  const checks = checksOf(env, session.target)
+  const checks = checksOf(deployment, session.target)
   results.push(...(await Promise.all(checks.map((check) => runCheck(check, CHECK_TIMEOUT_MS, signal)))))
   signal.throwIfAborted()
   await output.list(results, { columns: COLUMNS, toJson: (result) => result, noun: 'checks' })
@@ -54,15 +58,15 @@ export async function examine({ output, signal, ...session }: Session): Promise<
   return count('problem') === 0 ? 0 : 1
 }
 
-/** @param env undefined when it is faulty, or when a local service is not running: then there is nothing to check */
-function checksOf(env: Environment | undefined, { local, stage }: Target): Check[] {
-  if (env === undefined && local) return []
+/** @param deployment undefined when it is faulty, or when a local service is not running: then there is nothing to check */
+function checksOf(deployment: Deployment | undefined, { local, stage }: Target): Check[] {
+  if (deployment === undefined && local) return []
   // The checks call the SDK directly, and all of their calls may be repeated.
   const settings = { maxAttempts: 3 }
   const dynamoDb = createDynamoDbClient(settings)
   const general = [credentialsCheck(dynamoDb), clockCheck(createDynamoDbClient(settings))]
-  if (env === undefined) return general
-  const [config, tables] = [readSettings(env), readTables(env)]
+  if (deployment === undefined) return general
+  const { config, tables } = deployment
   const s3 = createS3Client({ ...settings, forcePathStyle: config.s3ForcePathStyle })
   return [
     ...general,

@@ -14,7 +14,7 @@ export type Columns<Row> = Record<string, (row: Row) => string | Cell>
 
 export interface ListOptions<Row> {
   limit?: number
-  sort?: (one: Row, other: Row) => number
+  sort?: (rows: Row[]) => Row[]
 }
 
 /** Adds --limit and --sort to a command that lists. @param columns by which it can be sorted */
@@ -32,9 +32,11 @@ export function addListOptions<Row>(command: Command, columns: Columns<Row>): Co
       return typeof cell === 'string' ? cell : (cell.value ?? cell.text)
     }
     const order = text.startsWith('-') ? -1 : 1
-    return (one, other) => {
-      const [first, second] = [valueIn(one), valueIn(other)]
-      return first === second ? 0 : first < second ? -order : order
+    return (rows) => {
+      const all = rows.map((row) => ({ row, value: valueIn(row) }))
+      return all
+        .toSorted((a, b) => (a.value === b.value ? 0 : a.value < b.value ? -order : order))
+        .map(({ row }) => row)
     }
   }
   return command

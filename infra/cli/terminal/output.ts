@@ -72,7 +72,7 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
         if (page.length > 0) write(table(Object.keys(columns), page, stdout), stdout)
         page = []
       }
-      for await (const row of sort ? (await Array.fromAsync(rows)).toSorted(sort) : rows) {
+      for await (const row of sort ? sort(await Array.fromAsync(rows)) : rows) {
         count++
         if (isJson) printJson(toJson(row))
         else page.push(Object.values(columns).map((cell) => cell(row)))

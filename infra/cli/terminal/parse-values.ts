@@ -107,7 +107,7 @@ export const parseRequestsPerMinute = wholeNumber(MOST_REQUESTS_PER_MINUTE, 'req
 export const parseLimit = (text: string) => (text === 'default' ? text : parseRequestsPerMinute(text))
 
 export function wholeNumber(most: number, noun: string) {
-  const isAllowed = (text: string) => /^\d{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= most
+  const isAllowed = (text: string) => /^[1-9]\d{0,8}$/.test(text) && Number(text) <= most
   const parse = only(isAllowed, `a number of ${noun}: 1 to ${most}`)
   return (text: string) => Number(parse(text))
 }

@@ -30,6 +30,8 @@ const QUICK: typeof FULL = {
   small: { ...FULL.small, workspaces: 100 },
   large: { ...FULL.large, documentsEach: 1000 },
 }
+/** To simulate minutes takes minutes. */
+const CALL_LIMIT_MS = 3_600_000
 
 /**
  * Resolver and audit as they ship, with their adapters and the SDK's clients, in as many processes as the template starts, on
@@ -44,8 +46,9 @@ export const scale: Bench = {
     // The local stage audits with one shard; a deployed one has the defaults.
     const { AUDIT_SHARDS: _, ...environment } = definition.environment
     const env = { ...lambdaEnvironment('http://unused'), ...environment }
+    const options = { env, callLimitMs: CALL_LIMIT_MS }
     const { load, busy, expiring, ...audited } = isQuick ? QUICK : FULL
-    const worker = await startWorker<ScaleSimulatorMethods>('workers/scale-simulator.ts', { env })
+    const worker = await startWorker<ScaleSimulatorMethods>('workers/scale-simulator.ts', options)
     progress('resolver')
     const late = await worker.call('sustain', { load, population: busy, definition })
     progress('expired documents')
