@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { deleteWorkspace } from '../../../infra/cli/commands/delete-workspace.ts'
+import type { StoredObject } from '../../../infra/local/stores/s3-contents.ts'
 import { createMemoryS3, memoryS3Client, storedObject } from '../../support/aws/memory-s3.ts'
 import { CONFIG } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, LEASE_MS, WORKSPACE } from '../../support/ports.ts'
@@ -8,10 +9,10 @@ import { skipWaits } from '../../support/virtual-waits.ts'
 const { signal } = new AbortController()
 const time = skipWaits()
 
-it('sweeps what requests of before still write while it waits, and nothing that is made once the ledger is gone', async () => {
+it('sweeps what earlier requests still write while it waits, but nothing that is made once the ledger is gone', async () => {
   const ports = createPorts()
   const { store, contents } = createMemoryS3()
-  const documents: typeof contents.buckets extends Map<string, infer Objects> ? Objects : never = new Map()
+  const documents = new Map<string, StoredObject>()
   contents.buckets.set('sandboxes', new Map()).set('documents', documents)
   const put = (objectKey: string) =>
     documents.set(objectKey, { ...storedObject({ bytes: Buffer.alloc(100) }), modifiedAtMs: ports.clock.nowMs })

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { runCheck } from '../../../infra/cli/doctor/check.ts'
+import { schemaCheck, tableSetupChecks } from '../../../infra/cli/doctor/tables.ts'
+import { readTables } from '../../../infra/deploy/service-definition.ts'
+import { CONFIG, DOCUMENTS_TABLE, KEYS_TABLE } from '../../support/dynamodb/memory-tables.ts'
+import { clientOf } from '../../support/stores/client-of.ts'
+
+const { signal } = new AbortController()
+const names = { KEYS_TABLE: CONFIG.keysTable, DOCUMENTS_TABLE: CONFIG.documentsTable }
+const TABLES = readTables({
+  ...names,
+  WORKSPACES_TABLE: CONFIG.workspacesTable,
+  RATE_LIMITS_TABLE: CONFIG.rateLimitsTable,
+})
+const [KEYS, DOCUMENTS] = [KEYS_TABLE, DOCUMENTS_TABLE].map((name) => TABLES.filter((each) => each.TableName === name))
+
+it.each([
+  [KEYS, 'DISABLED', undefined, 'ok', 'off, as it must be'],
+  [KEYS, 'ENABLED', 'ttl_at', 'problem', 'on, by ttl_at: it deletes what must stay; turn it off'],
+  [DOCUMENTS, 'ENABLED', 'ttl_at', 'ok', 'on, by ttl_at'],
+  [DOCUMENTS, 'ENABLING', 'ttl_at', 'ok', 'on, by ttl_at'],
+  [DOCUMENTS, 'ENABLED', 'due_at', 'problem', 'on, but by due_at: it must be ttl_at'],
+  [DOCUMENTS, 'DISABLING', 'ttl_at', 'advice', 'off: items that nobody needs any more stay; turn it on, by ttl_at'],
+  [DOCUMENTS, undefined, undefined, 'not_checked', 'the server does not say'],
+])(
+  'doctor, of the expiry of a table, case %#',
+  async (tables = [], TimeToLiveStatus, AttributeName, verdict, detail) => {
+    const { client } = clientOf({
+      DescribeTimeToLiveCommand: () => ({ TimeToLiveDescription: { TimeToLiveStatus, AttributeName } }),
+      DescribeContinuousBackupsCommand: () => ({}),
+    })
+    const results = await Promise.all(tableSetupChecks(tables, client).map((check) => runCheck(check, 1000, signal)))
+    const name = tables[0]?.TableName
+    expect(results).toEqual([
+      expect.objectContaining({ check: `point-in-time recovery of ${name}`, verdict: 'advice' }),
+      expect.objectContaining({ check: `expiry (TTL) of ${name}`, verdict, detail }),
+    ])
+  },
+)
+
+it('doctor, of a table with another key: names both keys', async () => {
+  const [documents] = DOCUMENTS ?? []
+  const Table = { TableStatus: 'ACTIVE', KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }] }
+  const { client } = clientOf({ DescribeTableCommand: () => ({ Table }) })
+  const check = schemaCheck(documents as NonNullable<typeof documents>, client)
+  expect(await runCheck(check, 1000, signal)).toMatchObject({
+    verdict: 'problem',
+    detail: 'its key is (pk), the service needs (workspace_id, document_id): it is another table',
+  })
+})
