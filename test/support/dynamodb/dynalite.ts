@@ -59,10 +59,23 @@ export const { createKey, createIndexKey } = require('dynalite/db/index.js') as 
   createIndexKey(item: Item, table: Table, keySchema: IndexDefinition['KeySchema']): string
 }
 
-function operationOf(name: string) {
+interface Operation {
+  types: object
+  custom: object | undefined
+  act: Action
+}
+
+/** To require them again would take longer than a small write. */
+const operations = new Map<string, Operation>()
+
+function operationOf(name: string): Operation {
   const file = `${name.charAt(0).toLowerCase()}${name.slice(1)}.js`
-  const rules = require(`dynalite/validations/${file}`) as { types: object; custom: object | undefined }
-  return { ...rules, act: require(`dynalite/actions/${file}`) as Action }
+  const operation = operations.get(name) ?? {
+    ...require(`dynalite/validations/${file}`),
+    act: require(`dynalite/actions/${file}`),
+  }
+  operations.set(name, operation)
+  return operation
 }
 
 /** Checks a request as DynamoDB would; its expressions are parsed on the way. @throws DynamoDbFailure */
