@@ -14,6 +14,8 @@ const { explore } = await soundExplorer()
 const MAX_STATES = 20_000
 /** One of so many is planted: they are ordered by what they are about, so that some of each kind are among them. */
 const EACH = { shallow: 12, deep: 10, whole: 1 }[depth()]
+/** The code as it is has at least so many states within the same bounds, or as many as the bug takes, if they are more. */
+const LEAST_SOUND_STATES = { shallow: 500, deep: 1000, whole: 2000 }[depth()]
 
 function scenarioOf(bug: PlantedBug): Scenario {
   const { id, bounds, fates } = placeOf(bug)
@@ -22,11 +24,11 @@ function scenarioOf(bug: PlantedBug): Scenario {
 
 const sound = new Map<string, Exploration>()
 
-/** As many states as the bug takes. Once for all bugs that are looked for there, unless a later one takes more. */
+/** Once for all bugs that are looked for there, unless a later one takes more states. */
 async function exploreSound(bug: PlantedBug, states: number): Promise<Exploration> {
   const before = sound.get(bug.where)
   if (before && (before.isComplete || before.states >= states)) return before
-  const explored = await explore(scenarioOf(bug), states)
+  const explored = await explore(scenarioOf(bug), Math.max(LEAST_SOUND_STATES, states))
   sound.set(bug.where, explored)
   return explored
 }
