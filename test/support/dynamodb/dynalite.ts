@@ -65,7 +65,7 @@ interface Operation {
   act: Action
 }
 
-/** To require them again would take longer than a small write. */
+/** Requiring them for every call would take longer than a small write. */
 const operations = new Map<string, Operation>()
 
 function operationOf(name: string): Operation {
