@@ -72,6 +72,7 @@ export default defineConfig({
     // For two cores: a third works while others wait, for a limit of the product or for a process. The command line's
     // --maxWorkers does not reach the projects.
     maxWorkers: 3,
+    setupFiles: ['test/support/end-blocked-run.ts'],
     reporters: process.env.CI
       ? [
           'default',
@@ -128,7 +129,7 @@ export default defineConfig({
           ...onStandIns,
           // As above.
           isolate: false,
-          setupFiles: 'test/support/machine/restore-environment.ts',
+          setupFiles: ['test/support/machine/restore-environment.ts'],
         },
       },
       // Looks at what all other suites asked of AWS.

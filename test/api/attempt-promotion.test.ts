@@ -5,10 +5,10 @@ import { UNLIMITED } from '../support/api/documents-api.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH, useTestApi } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
-import { replaceWaits } from '../support/virtual-waits.ts'
+import { skipWaits } from '../support/virtual-waits.ts'
 
 const api = useTestApi()
-replaceWaits()
+skipWaits()
 afterEach(() => vi.restoreAllMocks())
 
 describe('an attempt at a promotion', () => {

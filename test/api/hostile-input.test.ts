@@ -11,6 +11,7 @@ import { UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { OPERATION_NAMES } from '../support/api/operations.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { assertProperty } from '../support/assert-property.ts'
 import { contentOf } from '../support/aws/memory-s3.ts'
 import { casesOf } from '../support/depth.ts'
 
@@ -147,7 +148,7 @@ describe('hostile input', () => {
     )
     const statuses = new Set<number>()
 
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(
         fc.constantFrom('promote' as const, 'promote' as const, 'promote' as const, ...OPERATION_NAMES),
         authorization,

@@ -2,13 +2,13 @@ import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 
-type Wait = (ms: number, value: unknown, options: { signal: AbortSignal }) => Promise<unknown>
+type Wait = (ms: number, value: unknown, options?: { signal?: AbortSignal }) => Promise<unknown>
 
 /**
- * In the test file that calls this, nothing waits: a wait of product code (setTimeout of node:timers/promises) is over
- * at once, or is what `wait` makes of it. As this mocks no module, it also works on modules that are already loaded.
+ * In the test file that calls this, a wait of product code (setTimeout of node:timers/promises) is what `wait` makes of it.
+ * As this mocks no module, it also works on modules that are already loaded.
  */
-export function replaceWaits(wait: Wait = async (_ms, value) => value): void {
+export function replaceWaits(wait: Wait): void {
   const original = timers.setTimeout
   const set = (setTimeout: unknown) => {
     Object.assign(timers, { setTimeout })
@@ -25,31 +25,73 @@ export function skipWaitsFrom(leastMs: number): void {
   replaceWaits((ms, value, options) => (ms >= leastMs ? Promise.resolve(value) : wait(ms, value, options)))
 }
 
-/** The waits that were skipped since the test began. */
+/** Since the test began. */
 interface SkippedTime {
+  /** The waits that were skipped. */
   pausesMs: number[]
   /** Called before each wait, which begins when it is done. */
   beforePause: () => void | Promise<void>
+  /** Time passes for another reason: a call hangs. */
+  pass(ms: number): void
 }
 
-/** In the test file that calls this, nothing waits, and performance.now() is ahead by the waits that were skipped. */
+/**
+ * In the test file that calls this, nothing waits: time goes on only when something waits, at once, to the first end of a
+ * wait. performance.now() and AbortSignal.timeout() go by that time, so nothing hangs on how fast the machine is.
+ */
 export function skipWaits(): SkippedTime {
-  const time: SkippedTime = { pausesMs: [], beforePause: () => {} }
-  let skippedMs = 0
-  const { now } = performance
-  replaceWaits(async (ms, value, options: { signal?: AbortSignal } = {}) => {
+  let nowMs = 0
+  /** Of the waits, and of the signals that time aborts. */
+  let ends: { atMs: number; isWait?: true; end(): void }[] = []
+  const first = (of: typeof ends) => of.toSorted((one, other) => one.atMs - other.atMs)[0]
+  const passTo = (untilMs: number) => {
+    for (let next = first(ends); next && next.atMs <= untilMs; next = first(ends)) {
+      nowMs = Math.max(nowMs, next.atMs)
+      ends.splice(ends.indexOf(next), 1)
+      next.end()
+      if (next.isWait) return
+    }
+    nowMs = Math.max(nowMs, untilMs)
+  }
+  const waitUntil = (atMs: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      const wait = { atMs, isWait: true as const, end: resolve }
+      const giveUp = () => {
+        ends = ends.filter((each) => each !== wait)
+        reject(signal?.reason)
+      }
+      signal?.addEventListener('abort', giveUp, { once: true })
+      ends.push(wait)
+      // By then, others that wait at the same time do so.
+      setImmediate(() => passTo(first(ends.filter(({ isWait }) => isWait))?.atMs ?? nowMs))
+    })
+
+  const time: SkippedTime = { pausesMs: [], beforePause: () => {}, pass: (ms) => passTo(nowMs + ms) }
+  replaceWaits(async (ms, value, { signal } = {}) => {
     await time.beforePause()
-    options.signal?.throwIfAborted()
+    signal?.throwIfAborted()
     time.pausesMs.push(ms)
-    skippedMs += ms
+    await waitUntil(nowMs + ms, signal)
     return value
   })
+  const { now } = performance
+  const { timeout } = AbortSignal
   beforeAll(() => {
-    performance.now = () => now.call(performance) + skippedMs
+    performance.now = () => nowMs
+    AbortSignal.timeout = (ms) => {
+      const controller = new AbortController()
+      const end = () => controller.abort(new DOMException('The operation timed out', 'TimeoutError'))
+      ends.push({ atMs: nowMs + ms, end })
+      return controller.signal
+    }
   })
   afterAll(() => {
     performance.now = now
+    AbortSignal.timeout = timeout
   })
-  beforeEach(() => Object.assign(time, { pausesMs: [], beforePause: () => {} }))
+  beforeEach(() => {
+    Object.assign(time, { pausesMs: [], beforePause: () => {} })
+    ends = []
+  })
   return time
 }

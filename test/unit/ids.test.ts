@@ -10,6 +10,7 @@ import {
   parseFileId,
 } from '../../lib/ids.ts'
 import { anyText } from '../support/api/any-text.ts'
+import { assertProperty } from '../support/assert-property.ts'
 
 const encode = (bytes: string | Buffer) => `cfile_${Buffer.from(bytes as string).toString('base64url')}`
 const detailOf = (call: () => unknown): string => {
@@ -100,14 +101,14 @@ describe('parseFileId', () => {
     expect(detail).toContain(why)
   })
 
-  it('gives each path one id only: whatever it accepts is the one spelling of that path', () => {
+  it('gives each path one id only: whatever it accepts is the one spelling of that path', async () => {
     const anyId = fc.oneof(
       fc.base64String().map((text) => `cfile_${text}`),
       fc.uint8Array({ maxLength: 40 }).map((bytes) => encode(Buffer.from(bytes))),
       anyText({ maxLength: 40 }).map((path) => encode(path)),
       fc.string().map((text) => `cfile_${text}`),
     )
-    fc.assert(
+    await assertProperty(
       fc.property(anyId, (id) => {
         if (detailOf(() => parseFileId(id)) === 'accepted') expect(formatFileId(parseFileId(id))).toBe(id)
       }),

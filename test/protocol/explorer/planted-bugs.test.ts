@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { depth } from '../../support/depth.ts'
-import { replaceWaits } from '../../support/virtual-waits.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
 import type { Exploration } from './explore.ts'
 import { type PlantedBug, placeOf, plant, readPlantedBugs, soundExplorer } from './plant.ts'
 import type { Fate } from './process.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
 
-replaceWaits()
+skipWaits()
 
 const { explore } = await soundExplorer()
 

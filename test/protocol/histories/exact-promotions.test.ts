@@ -7,6 +7,7 @@ import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { UNLIMITED } from '../../support/api/documents-api.ts'
 import type { AnyResponse } from '../../support/api/openapi.ts'
 import { CONTAINER, createTestApi, PATH } from '../../support/api/test-api.ts'
+import { assertProperty } from '../../support/assert-property.ts'
 import { createMemoryS3, memoryS3Client } from '../../support/aws/memory-s3.ts'
 import { casesOf, depth } from '../../support/depth.ts'
 import { COPY_SETTINGS } from '../../support/stores/memory-objects.ts'
@@ -108,7 +109,7 @@ describe('promotions beside a writer', () => {
     const seen = new Map<string, number>()
     const requests = fc.array(named, { minLength: 1, maxLength: 3 })
     const start = fc.option(version)
-    await fc.assert(
+    await assertProperty(
       fc.asyncProperty(requests, start, writes, fc.constantFrom('once', 'times'), async (all, first, planned, at) => {
         s3.restore(empty)
         if (first) await ask('PUT', `/sandbox/${KEY}`, first.bytes)

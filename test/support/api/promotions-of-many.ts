@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
 import { formatFileId } from '../../../lib/ids.ts'
-import { replaceWaits } from '../virtual-waits.ts'
+import { skipWaits } from '../virtual-waits.ts'
 import { UNLIMITED } from './documents-api.ts'
 import type { AnyResponse } from './openapi.ts'
 import { CSV, createTestApi } from './test-api.ts'
@@ -25,8 +24,7 @@ export const manyPaths = (count: number, from = 0) =>
 
 /** In the test file that calls this, nothing waits. @returns makes an API with container files, beside those of all tests */
 export function usePromotionsOfMany() {
-  // Each wait gives the answers of the S3 in memory, which are streams, a turn.
-  replaceWaits((_ms, value) => setImmediate(value))
+  skipWaits()
   return (paths: readonly string[] = [], change: Parameters<typeof createTestApi>[0] = {}) => {
     const api = createTestApi({ rateLimiter: { ...UNLIMITED }, ...change })
     for (const path of paths) api.putFile(path, CSV, 'text/csv')

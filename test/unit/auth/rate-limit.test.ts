@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { countInProcess } from '../../../lib/auth/rate-limit.ts'
+import { assertProperty } from '../../support/assert-property.ts'
 import { createLimiter } from '../../support/stores/keys-and-limits.ts'
 
 it('processes that count allow what the store alone would, and need not ask it about what it refused', async () => {
@@ -19,7 +20,7 @@ it('processes that count allow what the store alone would, and need not ask it a
       if (!isAllowed) expect(counting.refusalOf('k')).toMatchObject({ isAllowed, remaining: 0 })
     }
   }
-  await fc.assert(fc.asyncProperty(requests, oneRun))
+  await assertProperty(fc.asyncProperty(requests, oneRun))
 })
 
 it('a request that the store refuses counts nowhere', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { partRange, planParts } from '../../../lib/aws/s3/copy-plan.ts'
+import { assertProperty } from '../../support/assert-property.ts'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
@@ -38,8 +39,8 @@ describe('planParts', () => {
     expect(() => planParts(10_000 * 5 * GIB + 1, SETTINGS)).toThrow(RangeError)
   })
 
-  it('keeps to the bounds of S3, and its parts make up the whole without a gap', () => {
-    fc.assert(
+  it('keeps to the bounds of S3, and its parts make up the whole without a gap', async () => {
+    await assertProperty(
       fc.property(fc.maxSafeNat(), (seed) => {
         const sizeBytes = 64 * MIB + 1 + (seed % (40 * 1024 * GIB))
         const plan = planParts(sizeBytes, SETTINGS)

@@ -6,6 +6,7 @@ import { listContainerFiles } from '../../../lib/containers/list-container-files
 import { ServiceError } from '../../../lib/errors.ts'
 import { filePathOf, type WorkspaceId } from '../../../lib/ids.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
+import { assertProperty } from '../../support/assert-property.ts'
 
 const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
@@ -94,7 +95,7 @@ describe('a page of container files', () => {
       expect(shown).toEqual(expected)
     }
     const cuts = fc.array(fc.nat(4), { minLength: 1, maxLength: 5 })
-    await fc.assert(fc.asyncProperty(paths, fc.integer({ min: 1, max: 5 }), cuts, oneRun), { numRuns: 300 })
+    await assertProperty(fc.asyncProperty(paths, fc.integer({ min: 1, max: 5 }), cuts, oneRun), { numRuns: 300 })
   })
 })
 

@@ -5,6 +5,7 @@ import { createContainerLookups } from '../../../lib/aws/s3/container-file.ts'
 import { resolveMimeType } from '../../../lib/containers/mime-type.ts'
 import { typeOfContent } from '../../../lib/containers/type-of-content.ts'
 import { fileResponse } from '../../../lib/http/file-response.ts'
+import { assertProperty } from '../../support/assert-property.ts'
 import { clientOf } from '../../support/stores/client-of.ts'
 
 const { signal } = new AbortController()
@@ -131,6 +132,8 @@ describe('resolveMimeType', () => {
       const listed = fileResponse({ ...DOCUMENT, filename, mimeType } as never, { shape: 'native', label: 'native' })
       expect(Buffer.byteLength(JSON.stringify(JSON.stringify(listed)))).toBeLessThan(5400)
     }
-    await fc.assert(fc.asyncProperty(headers, name, fc.uint8Array({ maxLength: 4096 }), oneFile), { numRuns: 1000 })
+    await assertProperty(fc.asyncProperty(headers, name, fc.uint8Array({ maxLength: 4096 }), oneFile), {
+      numRuns: 1000,
+    })
   })
 })

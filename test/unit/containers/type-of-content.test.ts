@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { bundle } from '../../../infra/bundle/build.ts'
 import { resolveMimeType } from '../../../lib/containers/mime-type.ts'
 import { typeOfContent } from '../../../lib/containers/type-of-content.ts'
+import { assertProperty } from '../../support/assert-property.ts'
 import { useDirectory } from '../../support/use-directory.ts'
 
 const PLAIN = 'text/plain; charset=utf-8'
@@ -147,6 +148,6 @@ describe('the type of a file', () => {
     const oneText = async (mark: string, rest: string) => {
       expect(await typeOfContent(text(mark + rest || ' '))).toMatch(TEXTUAL)
     }
-    await fc.assert(fc.asyncProperty(start, anything, oneText), { numRuns: 2000 })
+    await assertProperty(fc.asyncProperty(start, anything, oneText), { numRuns: 2000 })
   })
 })

@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../lib/errors.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, LEASE_MS, NOTHING, WORKSPACE } from '../../support/ports.ts'
-import { replaceWaits } from '../../support/virtual-waits.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
 
-replaceWaits()
+skipWaits()
 
 const LOST = new ServiceError('service_unavailable', { isUnanswered: true })
 
