@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { planParts } from '../../../lib/aws/s3/copy-plan.ts'
-import { deadlineIn } from '../../support/api/rest-event.ts'
 import {
   dynamoDbError,
   dynamoDbRows,
@@ -14,7 +13,7 @@ import {
 import type { Fault } from '../../support/protocol/fault-proxy.ts'
 import { expectRow, LARGE_BYTES, usePromotionsThatFail } from '../../support/protocol/promotions-that-fail.ts'
 
-describe.concurrent('whatever AWS answers ends in one row of this map, and nothing is left', () => {
+describe('whatever AWS answers ends in one row of this map, and nothing is left', () => {
   const { inProcess, promoteBroken } = usePromotionsThatFail()
 
   it.each([...SMALL, ...dynamoDbRows('ledger.makeWorkspace')])(
@@ -29,12 +28,12 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
       return expectRow(await promoteBroken(call, fault, LARGE_BYTES), status, reason, straysAfter(call, what))
     }
     // Parts that S3 refuses wait their turn until the time is over: in a pause, or in a call whose answer is then unknown.
-    const failed = await promoteBroken(call, fault, LARGE_BYTES, deadlineIn(4000))
+    const failed = await promoteBroken(call, fault, LARGE_BYTES, { leftMs: 4000 })
     const isInCall = JSON.stringify(failed.response.body).includes('request_timed_out')
     expectRow(failed, status, isInCall ? 'request_timed_out' : reason, isInCall ? 1 : 0)
   })
 
-  it.each<[call: string, reason: string, remainingMs: () => number, bytes?: Buffer]>([
+  it.each<[call: string, reason: string, hangsMs: number | undefined, bytes?: Buffer]>([
     // Sooner than the clients would give up by themselves.
     ...[
       'keys.find',
@@ -44,18 +43,15 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
       'CopyObject',
       'ledger.take',
       'documents.record',
-    ].map((call) => [call, 'request_timed_out', deadlineIn(2000)] satisfies [string, string, () => number]),
-    ['UploadPartCopy', 'request_timed_out', deadlineIn(3000), LARGE_BYTES],
+    ].map((call) => [call, 'request_timed_out', 2000] satisfies [string, string, number]),
+    ['UploadPartCopy', 'request_timed_out', 3000, LARGE_BYTES],
     // After three tries, an hour before the deadline.
-    ['HeadObject', 'service_unavailable', () => 3_600_000],
-  ])(
-    '%s never answers: 503 %s, with everything undone',
-    { timeout: 120_000 },
-    async (call, reason, remainingMs, bytes) => {
-      const failed = await promoteBroken(call, HANGS, bytes ?? Buffer.from('small'), remainingMs)
-      expectRow(failed, 503, reason, straysAfter(call, 'never answers'))
-    },
-  )
+    ['HeadObject', 'service_unavailable', undefined],
+  ])('%s never answers: 503 %s, with everything undone', async (call, reason, hangsMs, bytes) => {
+    const leftMs = hangsMs ?? 3_600_000
+    const failed = await promoteBroken(call, HANGS, bytes ?? Buffer.from('small'), { leftMs, hangsMs: hangsMs ?? 0 })
+    expectRow(failed, 503, reason, straysAfter(call, 'never answers'))
+  })
 
   it.each<[string, string, number, Fault]>([
     ['refused', 'the promotion goes on', 200, REFUSED],
@@ -64,7 +60,7 @@ describe.concurrent('whatever AWS answers ends in one row of this map, and nothi
     ['limited with the account', 'the promotion goes on', 200, dynamoDbError(400, 'RequestLimitExceeded')],
     ['throttled', 'the key is too fast', 429, dynamoDbError(400, 'ProvisionedThroughputExceededException')],
   ])('the rate limit %s: %s', async (_, __, status, fault) => {
-    const { response } = await promoteBroken('rateLimit.take', fault, Buffer.from('small'))
+    const { response } = await promoteBroken('rateLimit.take', fault, Buffer.from('small'), { hangsMs: 1000 })
     expect(response.status).toBe(status)
   })
 

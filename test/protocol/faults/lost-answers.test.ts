@@ -16,7 +16,7 @@ const SMALL_SHA256 = createHash('sha256').update(SMALL_BYTES).digest('hex')
 const DENIED = dynamoDbError(400, 'AccessDeniedException')
 
 // The fault matrix has that nothing is left behind; here stand the answer, how often a call is sent, and what is left.
-describe.concurrent('a call that takes effect, and whose answer is lost', () => {
+describe('a call that takes effect, and whose answer is lost', () => {
   const { inProcess, promoteBroken } = usePromotionsThatFail()
 
   it.each<[call: string, status: number, sent: number, state: WorkspaceState, bytes?: Buffer]>([

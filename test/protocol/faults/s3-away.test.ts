@@ -19,7 +19,7 @@ let other: TestProcess
 beforeAll(async () => {
   const stores = await createTestStores()
   const config = { ...stores.config, rateLimit: { requestsPerMinute: 60_000, burst: 10_000 } }
-  const start = () => startTestProcess({ ...stores, config }, { hasOwnTimeouts: true })
+  const start = () => startTestProcess({ ...stores, config }, { ownTimeouts: 'of all' })
   ;[one, other] = await Promise.all([start(), start()])
 })
 afterAll(async () => {

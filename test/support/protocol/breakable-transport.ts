@@ -45,9 +45,6 @@ export function newLife(onTheWire: boolean): Life {
 }
 
 const ID_HEADER = 'x-test-id'
-/** For calls that will never be answered, if they bring no limit of their own. */
-const HUNG_REQUEST_MS = 100
-
 interface BreakableTransport extends Transport {
   endpoint: string
   /** Hands the calls that were held back to the store. */
@@ -62,14 +59,16 @@ interface BreakableTransport extends Transport {
  * @param options.lifeOf whose call it is
  * @param options.patientMs for calls that are not made to hang, in place of every limit of the product: on a busy machine
  *   it would repeat a call to which nothing was to happen. Omitted: the product's own limits.
+ * @param options.hungMs for calls that are made to hang, if they bring no limit of their own
  */
 export async function startBreakableTransport(options: {
   store: Store
   network: () => Transport
   lifeOf: () => Life
   patientMs?: number | undefined
+  hungMs?: number | undefined
 }): Promise<BreakableTransport> {
-  const { store, network, lifeOf, patientMs } = options
+  const { store, network, lifeOf, patientMs, hungMs } = options
   const proxy = await startFaultProxy(store)
   const underWay = new Map<string, { life: Life; fault: Fault | undefined }>()
   proxy.fault = ({ headers }) => {
@@ -86,8 +85,7 @@ export async function startBreakableTransport(options: {
     underWay.set(id, { life, fault })
     proxy.calls.length = 0
     const isHung = fault?.kind === 'hang' || fault?.kind === 'late'
-    const hungMs = given.requestTimeout ?? (patientMs && HUNG_REQUEST_MS)
-    const limit = isHung ? hungMs : (patientMs ?? given.requestTimeout)
+    const limit = isHung ? (given.requestTimeout ?? hungMs) : (patientMs ?? given.requestTimeout)
     const copy: HttpRequest = Object.assign(Object.create(Object.getPrototypeOf(request)), request)
     copy.headers = { ...request.headers, [ID_HEADER]: id }
     const answering = network().handle(copy, { ...given, ...(limit !== undefined && { requestTimeout: limit }) })

@@ -1,5 +1,7 @@
 import { expect } from 'vitest'
+import { deadlineIn } from '../api/rest-event.ts'
 import { patternBytes } from '../stores/pattern-bytes.ts'
+import { skipWaits } from '../virtual-waits.ts'
 import type { Fault } from './fault-proxy.ts'
 import { heal } from './heal.ts'
 import type { TestProcess } from './test-process.ts'
@@ -24,10 +26,20 @@ export async function healedState(service: TestProcess, workspace: TestWorkspace
   return service.stateOf(workspace)
 }
 
-/** Promotions in processes of a test file, each with one kind of call that goes wrong. */
+interface Times {
+  /** How long the request has, before its undo. */
+  leftMs?: number
+  /** How long the call hangs, if nothing ends it sooner. */
+  hangsMs?: number | undefined
+}
+
+/**
+ * Promotions, one after the other, each with one kind of call that goes wrong. Pauses take no time, and the time of a
+ * deadline goes by while a call hangs, so nothing depends on how fast the machine is.
+ */
 export function usePromotionsThatFail() {
-  // These have the product's own time limits, which are what ends some of these rows.
-  const processes = useTestProcesses({ atOnce: 16, hasOwnTimeouts: true })
+  const time = skipWaits()
+  const processes = useTestProcesses({ atOnce: 1, ownTimeouts: 'of hung calls' })
   const inProcess = <Result>(test: (service: TestProcess) => Promise<Result>) =>
     processes.one((service) => {
       service.restart()
@@ -35,12 +47,19 @@ export function usePromotionsThatFail() {
       return test(service)
     })
 
-  const promoteBroken = (call: string, fault: Fault, bytes: Buffer, remainingMs?: () => number) =>
+  const promoteBroken = (call: string, fault: Fault, bytes: Buffer, { leftMs, hangsMs = leftMs }: Times = {}) =>
     inProcess(async (service) => {
       const workspace = await service.newWorkspace()
       await service.putFile(workspace, 'a.txt', bytes)
-      service.breakCalls(({ name }) => (name === call ? fault : undefined))
-      const response = await service.promote(workspace, 'a.txt', { remainingMs })
+      let hasHung = false
+      service.breakCalls(({ name }) => {
+        if (name !== call) return undefined
+        // Once it is sent.
+        if (fault.kind === 'hang' && hangsMs && !hasHung) setTimeout(() => time.pass(hangsMs), 20)
+        hasHung = true
+        return fault
+      })
+      const response = await service.promote(workspace, 'a.txt', leftMs ? { remainingMs: deadlineIn(leftMs) } : {})
       expect(service.takeCallNames()).toContain(call)
       expect(JSON.stringify(response)).not.toMatch(/secret|arn:|sandboxes\/|local-|at .*\.ts|Exception/)
       const state = await service.stateOf(workspace)

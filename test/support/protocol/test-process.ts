@@ -24,10 +24,12 @@ import type { TestWorkspace } from './workspaces.ts'
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 /** Never reached, however busy the machine is. */
 const PATIENT_MS = 60_000
+/** For calls that will never be answered. */
+const HUNG_REQUEST_MS = 100
 
 interface Options {
-  /** Whether it has the time limits of the product's clients, which are too short for a busy machine. */
-  hasOwnTimeouts?: boolean
+  /** Which calls have the time limits of the product's clients: those for answers are too short for a busy machine. */
+  ownTimeouts?: 'of all' | 'of hung calls'
   log?: Log
   metrics?: Metrics
 }
@@ -38,7 +40,7 @@ interface Options {
  */
 export async function startTestProcess(
   testStores: TestStores,
-  { hasOwnTimeouts = false, log = SILENT, metrics = { publish() {} } }: Options = {},
+  { ownTimeouts, log = SILENT, metrics = { publish() {} } }: Options = {},
 ) {
   const { config, stores } = testStores
   const calling = new AsyncLocalStorage<{ life: Life }>()
@@ -49,7 +51,10 @@ export async function startTestProcess(
   const now = () => (stoppedAtMs ?? Date.now()) + clockOffsetMs
   const lifeOf = () => calling.getStore()?.life ?? life
   let [dynamoDbNetwork, s3Network]: (Transport | undefined)[] = []
-  const limits = hasOwnTimeouts ? {} : { patientMs: PATIENT_MS }
+  const limits = {
+    ...(ownTimeouts !== 'of all' && { patientMs: PATIENT_MS }),
+    ...(!ownTimeouts && { hungMs: HUNG_REQUEST_MS }),
+  }
   const dynamoDbTransport = await startBreakableTransport({
     store: stores.dynamoDb,
     network: () => dynamoDbNetwork as Transport,
@@ -73,7 +78,8 @@ export async function startTestProcess(
   const dynamoDb = createDynamoDbClient({ ...common, endpoint: dynamoDbTransport.endpoint })
   const s3 = createS3Client({ ...common, endpoint: s3Transport.endpoint, forcePathStyle: true })
   const networks = [dynamoDb, s3].map(({ config }) => config.requestHandler as NodeHttpHandler)
-  if (!hasOwnTimeouts) for (const each of networks) each.updateHttpClientConfig('connectionTimeout', PATIENT_MS)
+  if (ownTimeouts !== 'of all')
+    for (const each of networks) each.updateHttpClientConfig('connectionTimeout', PATIENT_MS)
   ;[dynamoDbNetwork, s3Network] = networks as unknown as Transport[]
   dynamoDb.config.requestHandler = dynamoDbTransport as never
   s3.config.requestHandler = s3Transport as never
