@@ -34,7 +34,8 @@ const MOST_READ = 200
 export function createDocuments(settings: TableSettings & { leaseMs: number; now(): number }): Documents {
   const { client, tableName: TableName, leaseMs, now } = settings
   const table = openTable(settings)
-  const decoded = (item: Attributes | undefined) => item && (decodeItem(item, now()) as DocumentItem | undefined)
+  const decoded = (item: Attributes | undefined, nowMs = now()) =>
+    item && (decodeItem(item, nowMs) as DocumentItem | undefined)
   const stateOf = ({ attemptId }: Pick<Attempt, 'attemptId'>, state: string) => ({
     ':state': state,
     ':attempt_id': attemptId,
@@ -53,17 +54,19 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
     },
 
     async begin(pending, over, signal) {
+      // A tombstone that refuses this write is no longer remembered an instant later: both go by one moment.
+      const nowMs = now()
       const condition = {
         ConditionExpression: `${IS_FREE} OR ${IS_FORGOTTEN}${over ? ` OR ${HAS_EXPIRED}` : ''}`,
         values: {
           ':gone': 'gone',
-          ':now': Math.floor(now() / 1000),
+          ':now': Math.floor(nowMs / 1000),
           ...(over && { ':over': over.attemptId, ':expired': eventOf(true) }),
         },
       }
       const options = { name: 'documents.begin', signal, ...SENT_ONCE }
       const { applied, item } = await table.put({ ...documentKey(pending), ...encodeDue(pending) }, options, condition)
-      return applied ? undefined : decoded(item)
+      return applied ? undefined : decoded(item, nowMs)
     },
 
     async record(document, signal) {

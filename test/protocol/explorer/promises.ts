@@ -2,6 +2,7 @@ import { ServiceError } from '../../../lib/errors.ts'
 import type { AttemptId } from '../../../lib/ids.ts'
 import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { DocumentItem, Stray, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import type { Promotion } from '../../../lib/promotion/promotion.ts'
 import type { Process } from './process.ts'
 import type { Audited, Request } from './requests.ts'
@@ -10,6 +11,10 @@ import type { Stores } from './stores.ts'
 type Counted = Exclude<DocumentItem, { state: 'pending' }>
 const isCountedItem = (item: DocumentItem | Stray): item is Counted =>
   item.state !== 'pending' && item.state !== 'stray'
+
+const NO_LEDGER: Pick<WorkspaceLedger, 'takings' | 'releases' | 'usedBytes' | 'documents' | 'quotaBytes'> = {
+  ...{ takings: [], releases: [], usedBytes: 0, documents: 0, quotaBytes: 0 },
+}
 
 /** The promises of docs/reliability.md. */
 export class Promises {
@@ -38,6 +43,7 @@ export class Promises {
   begin(request: Request): void {
     if (request.do === 'resolve') this.#aheadMs = Math.max(this.#aheadMs, request.aheadMs ?? 0)
     if (request.do === 'delete' && request.of) this.#mayGo.add(request.of.attemptId)
+    for (const { attemptId } of (request.do === 'empty_workspace' && request.of) || []) this.#mayGo.add(attemptId)
   }
 
   /** To be called after each change. @throws Error */
@@ -95,9 +101,8 @@ export class Promises {
 
   /** I2: "The ledger counts exactly…": docs/reliability.md. */
   #checkBytes(items: (DocumentItem | Stray)[]): void {
-    const ledger = this.#stores.ledger()
-    if (!ledger) return
-    const { takings, releases, usedBytes, documents, quotaBytes } = ledger
+    // Without a ledger, nothing may be left that it would count.
+    const { takings, releases, usedBytes, documents, quotaBytes } = this.#stores.ledger() ?? NO_LEDGER
     const counted = new Map<AttemptId, number>(takings.map(({ attemptId, sizeBytes }) => [attemptId, sizeBytes]))
     for (const item of items) {
       if (!isCountedItem(item) || item.state === 'gone') continue
@@ -148,8 +153,7 @@ export class Promises {
 
   /** I3: after a cleaner. @throws Error */
   checkClean(): void {
-    const ledger = this.#stores.ledger()
-    if (!ledger) return
+    const ledger = this.#stores.ledger() ?? NO_LEDGER
     const ready = this.#stores.items().flatMap((item) => (item.state === 'ready' ? item.sizeBytes : []))
     const bytes = ready.reduce((sum, sizeBytes) => sum + sizeBytes, 0)
     const counted = [ledger.usedBytes, ledger.documents]

@@ -1,3 +1,6 @@
+import { removeEmptied } from '../../../infra/cli/commands/delete-workspace.ts'
+import { deleteWorkspace } from '../../../lib/administration/delete-workspace.ts'
+import { audit } from '../../../lib/audit/audit.ts'
 import { beginSum, itemAdder } from '../../../lib/audit/audit-usage.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import { cleanMarkers } from '../../../lib/ledger/clean-markers.ts'
@@ -18,6 +21,12 @@ export type Request =
   | { do: 'resolve'; entries?: DueEntry[]; aheadMs?: number }
   | { do: 'clean' }
   | { do: 'audit' }
+  /** As `audit --repair`. */
+  | { do: 'repair' }
+  /** As `DELETE /workspaces/{workspace_id}` does; its keys are no part of this world. */
+  | { do: 'delete_workspace' }
+  /** As `workspaces delete --empty`. @param of the documents that it found */
+  | { do: 'empty_workspace'; of?: WorkspaceDocument[] }
 
 export interface Audited {
   /** By the ledger, when it was read; the audit makes the other of it. */
@@ -51,7 +60,16 @@ export async function handle(request: Request, deps: Dependencies): Promise<unkn
       return undefined
     }
     case 'audit':
-      return audit(deps)
+      return add(deps)
+    case 'repair': {
+      const options = { repair: true, deleteLostDocuments: true, workspaceId: WORKSPACE, onFinding() {} }
+      return audit(options, deps, signal)
+    }
+    case 'delete_workspace':
+      return deleteWorkspace(WORKSPACE, { ...deps, apiKeys: { removeAll: async () => {} } as never }, signal)
+    case 'empty_workspace':
+      for (const document of request.of ?? []) await deleteDocument(document, {}, deps, signal)
+      return removeEmptied(WORKSPACE, deps as never, signal)
   }
 }
 
@@ -75,7 +93,7 @@ function promote(
 }
 
 /** As much of an audit as adds up: the ledger is read once, and each item once, at any later time. */
-async function audit(deps: Dependencies): Promise<Audited | undefined> {
+async function add(deps: Dependencies): Promise<Audited | undefined> {
   const cut = await deps.ledger.read(WORKSPACE, signal)
   if (cut === undefined) return undefined
   let sum = beginSum(cut, deps.now())

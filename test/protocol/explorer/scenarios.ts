@@ -18,7 +18,7 @@ export interface Scenario extends Circumstances {
   before?: 'keyed' | 'expired' | 'buried' | 'forgotten'
   /** The marker of a release of the first document is in the ledger still, or again. */
   hasLateMark?: true
-  /** How long before its expiry a document is, if it is to have one. */
+  /** How long before its expiry a document is, or a tombstone before it is forgotten. */
   leftMs?: number
   /** The call that the first role has come to. */
   begun?: string
@@ -41,6 +41,9 @@ const resolver = { do: 'resolve' } as const
 const early = { do: 'resolve', aheadMs: 160_000 } as const
 const cleaner = { do: 'clean' } as const
 const audit = { do: 'audit' } as const
+const repair = { do: 'repair' } as const
+const deleteWorkspace = { do: 'delete_workspace' } as const
+const emptyWorkspace = { do: 'empty_workspace' } as const
 const EXPIRES_IN_SECONDS = 3600
 const expiring = { ...keyed, expiresInSeconds: EXPIRES_IN_SECONDS }
 const keyedBefore: Circumstance = { before: 'keyed' }
@@ -71,6 +74,11 @@ export const SCENARIOS = {
   again: scenario('a deletion, its promotion again', [deletion, keyed, resolver], [2, 1, 1], keyedBefore),
   forgotten: scenario('a promotion after a day, its deletion', [keyed, deletion, cleaner], [1, 1, 1], {
     before: 'forgotten',
+  }),
+  forgetting: scenario('a promotion as a tombstone is forgotten, a cleaner', [keyed, cleaner], [1, 1, 1], {
+    before: 'forgotten',
+    leftMs: 10_000,
+    passes: [20_000],
   }),
   lateMark: scenario('a late marker, a promotion, its deletion', [keyed, deletion, cleaner], [2, 0, 0], {
     before: 'forgotten',
@@ -110,6 +118,15 @@ export const SCENARIOS = {
     ...expired,
     begun: 'documents.list',
   }),
+  repair: scenario('a repair, a promotion, a deletion', [repair, plain, deletion], [2, 0, 0], keyedBefore),
+  repairFaults: scenario('a promotion, a repair, a resolver', [plain, repair, resolver], [1, 1, 1]),
+  repairExpiry: scenario('a repair, a promotion of what has expired', [repair, expiring], [2, 0, 1], expired),
+  workspace: scenario('the end of a workspace, a promotion', [deleteWorkspace, plain, resolver], [2, 1, 1]),
+  workspaceEnd: scenario('a deletion, the end of its workspace', [deletion, deleteWorkspace, plain], [2, 1, 0], {
+    ...keyedBefore,
+  }),
+  emptying: scenario('a workspace is emptied, a promotion', [emptyWorkspace, plain, resolver], [2, 1, 1], keyedBefore),
+  emptyingDeletion: scenario('a workspace is emptied, a deletion', [emptyWorkspace, deletion], [2, 1, 1], keyedBefore),
   recording: scenario('a record, its deletion, a resolver', [keyed, deletion, resolver], [2, 1, 1], {
     begun: 'documents.record',
   }),
@@ -137,7 +154,7 @@ export async function prepare({ before, leftMs = 0, hasLateMark }: Scenario, wor
   if (before === 'forgotten') {
     await world.apply({ do: 'begin', process: 1, request: deletion })
     await world.goOn()
-    await world.apply({ do: 'pass', ms: DAY_MS + LEASE_MS })
+    await world.apply({ do: 'pass', ms: leftMs > 0 ? DAY_MS - leftMs : DAY_MS + LEASE_MS })
   }
   if (hasLateMark) await world.stores.putLateMark()
   world.processes.clear()

@@ -105,6 +105,7 @@ export class Schedule {
       const { takings = [], releases = [] } = stores.ledger() ?? {}
       return takings.length + releases.length > 0
     }
+    if (role?.do === 'delete_workspace') return stores.ledger() !== undefined
     return role?.do !== 'resolve' || this.world.due(role.aheadMs).length > 0
   }
 

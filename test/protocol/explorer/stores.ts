@@ -114,7 +114,7 @@ export class Stores {
 
   #s3(
     operation: string,
-    input: { Key: string; CopySource?: string; IfNoneMatch?: string; CopySourceIfMatch?: string },
+    input: { Key: string; Prefix?: string; CopySource?: string; IfNoneMatch?: string; CopySourceIfMatch?: string },
   ) {
     const failure = (httpStatusCode: number, name: string) =>
       Object.assign(new Error(name), { name, $metadata: { httpStatusCode } })
@@ -140,6 +140,10 @@ export class Stores {
       case 'DeleteObject':
         this.objects.delete(input.Key)
         return {}
+      case 'ListObjectsV2': {
+        const keys = [...this.objects.keys()].filter((key) => key.startsWith(input.Prefix ?? '')).toSorted()
+        return { Contents: keys.map((Key) => ({ Key, Size: this.objects.get(Key) })) }
+      }
       case 'ListMultipartUploads':
         return { Uploads: [] }
       default:

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Listed, listing } from '../../../infra/local/stores/s3-answers.ts'
 import type { RateLimitPolicy } from '../../../lib/config.ts'
@@ -11,12 +11,17 @@ import { HANGS } from '../../support/protocol/aws-failures.ts'
 import { startTestProcess, type TestProcess } from '../../support/protocol/test-process.ts'
 import { createTestStores } from '../../support/protocol/test-stores.ts'
 import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
 
 /** Longer than a read takes: what waits for nothing else begins before the rate limit is known. */
 const LIMITER_MS = 150
 const MINUTE_MS = 60_000
 /** As many keys as are set, then one that a file id can name. */
 const [ODD_CONTAINER, GOOD] = ['sess_odd', 'z.txt']
+
+// However busy the machine is, the rate limiter is not taken for down.
+skipWaits()
+const sleep = promisify(setTimeout)
 
 let start: (rateLimit: RateLimitPolicy) => Promise<TestProcess>
 let service: TestProcess
@@ -38,7 +43,11 @@ beforeAll(async () => {
       ? onWire(listing(oddObjects(prefix), searchParams))
       : stores.s3(request)
   }
-  start = (rateLimit) => startTestProcess({ ...testStores, config: { ...config, rateLimit }, stores: { dynamoDb, s3 } })
+  start = (rateLimit) =>
+    startTestProcess(
+      { ...testStores, config: { ...config, rateLimit }, stores: { dynamoDb, s3 } },
+      { ownTimeouts: 'of hung calls' },
+    )
   service = await start({ requestsPerMinute: 1, burst: 1 })
 })
 afterAll(() => service.stop())
