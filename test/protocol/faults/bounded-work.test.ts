@@ -46,7 +46,7 @@ beforeAll(async () => {
   start = (rateLimit) =>
     startTestProcess(
       { ...testStores, config: { ...config, rateLimit }, stores: { dynamoDb, s3 } },
-      { ownTimeouts: 'of hung calls' },
+      { hasOwnTimeouts: true },
     )
   service = await start({ requestsPerMinute: 1, burst: 1 })
 })

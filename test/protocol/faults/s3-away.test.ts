@@ -5,6 +5,7 @@ import { expectWhole, heal } from '../../support/protocol/heal.ts'
 import { startTestProcess, type TestProcess } from '../../support/protocol/test-process.ts'
 import { createTestStores } from '../../support/protocol/test-stores.ts'
 import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
+import { skipWaits } from '../../support/virtual-waits.ts'
 
 const BYTES = Buffer.from('a file')
 /** Twice as many as a ledger has places for. */
@@ -13,13 +14,15 @@ const KILLED = 6
 /** After it, markers of dead processes take up no place in the ledger (lib/aws/dynamodb/ledger.ts). */
 const LEFTOVER_MS = 15_000
 const HOURS_MS = 2 * 3_600_000
-/** With the product's own time limits: an outage costs what it costs in a deployment. The other one is to be killed. */
+// What deletions wait for, but for S3, is measured: pauses.
+skipWaits()
+/** Hung calls end by the product's own time limits. The other one is to be killed. */
 let one: TestProcess
 let other: TestProcess
 beforeAll(async () => {
   const stores = await createTestStores()
   const config = { ...stores.config, rateLimit: { requestsPerMinute: 60_000, burst: 10_000 } }
-  const start = () => startTestProcess({ ...stores, config }, { ownTimeouts: 'of all' })
+  const start = () => startTestProcess({ ...stores, config }, { hasOwnTimeouts: true })
   ;[one, other] = await Promise.all([start(), start()])
 })
 afterAll(async () => {

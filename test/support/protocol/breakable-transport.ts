@@ -58,14 +58,14 @@ interface BreakableTransport extends Transport {
  * @param options.network the client's own transport; it sends to the `endpoint` that is returned
  * @param options.lifeOf whose call it is
  * @param options.patientMs for calls that are not made to hang, in place of every limit of the product: on a busy machine
- *   it would repeat a call to which nothing was to happen. Omitted: the product's own limits.
+ *   it would repeat a call to which nothing was to happen
  * @param options.hungMs for calls that are made to hang, if they bring no limit of their own
  */
 export async function startBreakableTransport(options: {
   store: Store
   network: () => Transport
   lifeOf: () => Life
-  patientMs?: number | undefined
+  patientMs: number
   hungMs?: number | undefined
 }): Promise<BreakableTransport> {
   const { store, network, lifeOf, patientMs, hungMs } = options
@@ -85,7 +85,7 @@ export async function startBreakableTransport(options: {
     underWay.set(id, { life, fault })
     proxy.calls.length = 0
     const isHung = fault?.kind === 'hang' || fault?.kind === 'late'
-    const limit = isHung ? (given.requestTimeout ?? hungMs) : (patientMs ?? given.requestTimeout)
+    const limit = isHung ? (given.requestTimeout ?? hungMs) : patientMs
     const copy: HttpRequest = Object.assign(Object.create(Object.getPrototypeOf(request)), request)
     copy.headers = { ...request.headers, [ID_HEADER]: id }
     const answering = network().handle(copy, { ...given, ...(limit !== undefined && { requestTimeout: limit }) })

@@ -39,7 +39,7 @@ interface Times {
  */
 export function usePromotionsThatFail() {
   const time = skipWaits()
-  const processes = useTestProcesses({ atOnce: 1, ownTimeouts: 'of hung calls' })
+  const processes = useTestProcesses({ atOnce: 1, hasOwnTimeouts: true })
   const inProcess = <Result>(test: (service: TestProcess) => Promise<Result>) =>
     processes.one((service) => {
       service.restart()

@@ -28,8 +28,8 @@ const PATIENT_MS = 60_000
 const HUNG_REQUEST_MS = 100
 
 interface Options {
-  /** Which calls have the time limits of the product's clients: those for answers are too short for a busy machine. */
-  ownTimeouts?: 'of all' | 'of hung calls'
+  /** Whether calls that are made to hang end by the limits of the product's clients. For others these are too short. */
+  hasOwnTimeouts?: boolean
   log?: Log
   metrics?: Metrics
 }
@@ -40,7 +40,7 @@ interface Options {
  */
 export async function startTestProcess(
   testStores: TestStores,
-  { ownTimeouts, log = SILENT, metrics = { publish() {} } }: Options = {},
+  { hasOwnTimeouts = false, log = SILENT, metrics = { publish() {} } }: Options = {},
 ) {
   const { config, stores } = testStores
   const calling = new AsyncLocalStorage<{ life: Life }>()
@@ -51,10 +51,7 @@ export async function startTestProcess(
   const now = () => (stoppedAtMs ?? Date.now()) + clockOffsetMs
   const lifeOf = () => calling.getStore()?.life ?? life
   let [dynamoDbNetwork, s3Network]: (Transport | undefined)[] = []
-  const limits = {
-    ...(ownTimeouts !== 'of all' && { patientMs: PATIENT_MS }),
-    ...(!ownTimeouts && { hungMs: HUNG_REQUEST_MS }),
-  }
+  const limits = { patientMs: PATIENT_MS, hungMs: hasOwnTimeouts ? undefined : HUNG_REQUEST_MS }
   const dynamoDbTransport = await startBreakableTransport({
     store: stores.dynamoDb,
     network: () => dynamoDbNetwork as Transport,
@@ -78,8 +75,7 @@ export async function startTestProcess(
   const dynamoDb = createDynamoDbClient({ ...common, endpoint: dynamoDbTransport.endpoint })
   const s3 = createS3Client({ ...common, endpoint: s3Transport.endpoint, forcePathStyle: true })
   const networks = [dynamoDb, s3].map(({ config }) => config.requestHandler as NodeHttpHandler)
-  if (ownTimeouts !== 'of all')
-    for (const each of networks) each.updateHttpClientConfig('connectionTimeout', PATIENT_MS)
+  for (const each of networks) each.updateHttpClientConfig('connectionTimeout', PATIENT_MS)
   ;[dynamoDbNetwork, s3Network] = networks as unknown as Transport[]
   dynamoDb.config.requestHandler = dynamoDbTransport as never
   s3.config.requestHandler = s3Transport as never
