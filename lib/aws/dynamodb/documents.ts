@@ -34,8 +34,7 @@ const MOST_READ = 200
 export function createDocuments(settings: TableSettings & { leaseMs: number; now(): number }): Documents {
   const { client, tableName: TableName, leaseMs, now } = settings
   const table = openTable(settings)
-  const decoded = (item: Attributes | undefined, nowMs = now()) =>
-    item && (decodeItem(item, nowMs) as DocumentItem | undefined)
+  const decoded = (item: Attributes | undefined) => item && (decodeItem(item, now()) as DocumentItem | undefined)
   const stateOf = ({ attemptId }: Pick<Attempt, 'attemptId'>, state: string) => ({
     ':state': state,
     ':attempt_id': attemptId,
@@ -66,7 +65,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       }
       const options = { name: 'documents.begin', signal, ...SENT_ONCE }
       const { applied, item } = await table.put({ ...documentKey(pending), ...encodeDue(pending) }, options, condition)
-      return applied ? undefined : decoded(item, nowMs)
+      return applied || !item ? undefined : (decodeItem(item, nowMs) as DocumentItem | undefined)
     },
 
     async record(document, signal) {
