@@ -61,14 +61,16 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
       expect(viewport.width >= 900 ? right?.top === left?.top : (right?.top ?? 0) > (left?.bottom ?? 0)).toBe(true)
 
       const list = await page.locator('#files').boundingBox()
-      const sixth = await rowOf(page, listed[5] ?? '').boundingBox()
-      expect(bottom(sixth)).toBeLessThanOrEqual(bottom(list))
+      const last = await rowOf(page, listed[viewport.width < 640 ? 4 : 5] ?? '').boundingBox()
+      expect(bottom(last)).toBeLessThanOrEqual(bottom(list))
+      // No row is cut in half.
+      expect((list?.height ?? 0) % (last?.height ?? 0)).toBe(0)
       expect(bottom(list)).toBeLessThanOrEqual(viewport.height)
       const before = await documents(page).count()
       await promote(page, 'output/report.csv')
       expect(await documents(page).count()).toBe(before + 1)
       const newest = documents(page).first()
-      const [day, time] = [/\d+ \w+ 20\d\d/, /\d\d:\d\d:\d\d/].map(({ source }) => source)
+      const [day, time] = [/\d+ \w+ 20\d\d/, /\d\d:\d\d/].map(({ source }) => source)
       const said = `^output/report\\.csv8\\.56 KiB, text/csv, from sess_demo-r4k2, ${day}, ${time}Download`
       expect(await newest.textContent()).toMatch(new RegExp(said))
       expect(await newest.evaluate((row) => row.getAnimations().length)).toBe(1)
@@ -125,18 +127,43 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     expect(page.url()).toBe(home())
   })
 
-  it('asks once before it deletes, and keeps if one says so', async () => {
+  it('asks in its row before it deletes, and keeps if one says so', async () => {
     const { page } = await open()
     await promote(page, 'empty.txt')
     const before = await documents(page).count()
-    page.once('dialog', (dialog) => dialog.dismiss())
-    await button(page, 'Delete empty.txt').first().click()
-    await expect.poll(() => button(page, 'Delete empty.txt').first().textContent()).toBe('Delete')
+    const row = documents(page).filter({ hasText: 'empty.txt' }).first()
+    const focused = () => page.evaluate("document.activeElement?.getAttribute('aria-label')")
+    await row.getByRole('button', { name: 'Delete empty.txt', exact: true }).click()
+    expect(await focused()).toBe('Keep empty.txt')
+    await page.keyboard.press('Enter')
+    await expect.poll(focused).toBe('Delete empty.txt')
     expect(await documents(page).count()).toBe(before)
-    page.once('dialog', (dialog) => dialog.accept())
-    await button(page, 'Delete empty.txt').first().click()
+    await row.getByRole('button', { name: 'Delete empty.txt', exact: true }).click()
+    await row.getByRole('button', { name: 'Delete for ever empty.txt' }).click()
     await page.getByRole('status').filter({ hasText: 'empty.txt is deleted.' }).waitFor()
     expect(await documents(page).count()).toBe(before - 1)
+  })
+
+  it('promotes all, says what became of them, and in its row why one is refused', async () => {
+    const { page } = await open()
+    await page.locator('#container').selectOption('sess_full')
+    await rowOf(page, 'fits.txt').waitFor()
+    await button(page, 'Promote all').click()
+    await page.getByRole('status').filter({ hasText: '1 refused, 1 promoted.' }).waitFor()
+    await rowOf(page, 'does-not-fit.bin').getByText('403: The file does not fit').waitFor()
+    await button(page, 'Promote all').click()
+    await page.getByRole('status').filter({ hasText: '1 refused, 1 kept.' }).waitFor()
+    expect(await page.locator('#request').inputValue()).toContain(`-d '{"prefix":""}'`)
+  })
+
+  it('shows how many there are, and those with a name that one looks for', async () => {
+    const { page } = await open()
+    await rowOf(page, 'output/report.csv').waitFor()
+    const all = await page.locator('#file-count').textContent()
+    await page.getByLabel('Filter the files by name').fill('OUTPUT/')
+    await expect.poll(() => page.locator('#file-count').textContent()).toBe(`3 of ${all}`)
+    const shown = page.locator('#file-rows > li:visible p:first-child')
+    expect(await shown.allTextContents()).toEqual(['output/pixel.png', 'output/report.csv', 'output/summary.txt'])
   })
 
   it('says in its row why the full workspace refuses: 403, until the next action', async () => {
@@ -184,7 +211,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await put(name)
     await promote(page, name)
     expect(await documents(page).first().locator('p').first().textContent()).toBe(name)
-    expect(await page.locator('img').count()).toBe(0)
+    expect(await page.locator('#product img').count()).toBe(0)
     expect(wrong).toEqual([])
   })
 
@@ -199,7 +226,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await page.locator('#container').selectOption('sess_other')
     await rowOf(page, 'gnp\\u{202e}gpj.exe').waitFor()
     const row = documents(page).filter({ hasText: 'gnp\\u{202e}gpj.exe' })
-    expect(await row.textContent()).toMatch(/, from sess_other, .*, until \d+ \w+ 20\d\d, /)
+    expect(await row.textContent()).toMatch(/, until \d+ \w+ 20\d\d, .*, from sess_other, /)
     expect(await page.locator('#stay').textContent()).toBe(`stay in ${workspace_id}, some for a time`)
   })
 
@@ -227,7 +254,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     it('is uploaded, and appears', async () => {
       const { page } = await open()
       await rowOf(page, 'output/report.csv').waitFor()
-      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Drop or add files').click()])
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), button(page, 'Add files').click()])
       await chooser.setFiles(file)
       await page.getByRole('status').filter({ hasText: 'mine.txt is in the sandbox.' }).waitFor()
       expect(await page.locator('#uploads > li').count()).toBe(0)
@@ -296,16 +323,15 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
   })
 
   it.each([
-    // The reference has its renderer's own dark.
-    ['dark', 'rgb(18, 21, 26)', 'rgb(28, 32, 34)'],
-    ['light', 'rgb(241, 244, 246)', 'rgb(241, 244, 246)'],
-  ] as const)('is %s for those who prefer it, on both pages', async (colorScheme, here, there) => {
+    ['dark', 'rgb(18, 21, 26)'],
+    ['light', 'rgb(241, 244, 246)'],
+  ] as const)('is %s for those who prefer it, on both pages', async (colorScheme, colour) => {
     const { page, wrong } = await open(home(), { colorScheme })
     const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
-    expect(await ground()).toBe(here)
+    expect(await ground()).toBe(colour)
     await page.getByRole('link', { name: 'API reference' }).click()
     await isReady(page)
-    expect(await ground()).toBe(there)
+    expect(await ground()).toBe(colour)
     expect(wrong).toEqual([])
   })
 

@@ -6,6 +6,7 @@ import { parseDocument, stringify } from 'yaml'
 
 const ASSETS = join(import.meta.dirname, 'assets')
 const DESCRIPTION = join(import.meta.dirname, '../../../docs/openapi.yaml')
+const { version } = createRequire(import.meta.url)('../../../package.json')
 const RENDERER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 
 interface PageOptions {
@@ -31,9 +32,9 @@ export async function pageFiles({ baseUrl, connectTo = [], examples = {} }: Page
   const origins = [...(baseUrl === undefined ? [] : [new URL(baseUrl).origin]), ...connectTo]
   for (const name of await readdir(ASSETS)) {
     const text = await readFile(join(ASSETS, name), 'utf8')
-    add(name, text.replaceAll('{connect_to}', origins.join(' ')))
+    add(name, text.replaceAll('{connect_to}', origins.join(' ')).replaceAll('{version}', version))
   }
-  const ofRenderer = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'favicon-32x32.png']
+  const ofRenderer = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt']
   for (const name of ofRenderer) add(name, await readFile(join(RENDERER, name)))
   const description: ApiDescription = parseDocument(await readFile(DESCRIPTION, 'utf8'), { merge: true }).toJS()
   if (baseUrl !== undefined) description.servers = [{ url: baseUrl }]

@@ -16,11 +16,12 @@ const chosen = () => {
 }
 const say = (text) => Object.assign(at('told'), { textContent: text })
 /** Asks the API with a key of the chosen container. @throws what is refused, in the API's words */
-async function ask({ method = 'GET', path, key, headers, signal, show = () => {} }) {
+async function ask({ method = 'GET', path, key, headers, body: sent, signal, show = () => {} }) {
   const request = {
     method,
     url: demo.base_url + path,
     headers: { Authorization: `Bearer ${chosen()[key]}`, ...headers },
+    ...(sent && { body: JSON.stringify(sent) }),
   }
   const answer = await fetch(request.url, { ...request, signal })
   if (answer.redirected) await answer.body.cancel()
@@ -29,7 +30,7 @@ async function ask({ method = 'GET', path, key, headers, signal, show = () => {}
   if (!answer.ok) throw refusal(answer.status, body.error?.metadata?.detail)
   return { body, headers: answer.headers, url: answer.url }
 }
-const act = (method, path) => ask({ method, path, key: at('key').value, show: showSent })
+const act = (method, path, body) => ask({ method, path, body, key: at('key').value, show: showSent })
 
 /** Shows what there is now. What is wrong is said once, and the next look may find it mended. */
 async function look() {
@@ -41,6 +42,7 @@ async function look() {
   at('stay').textContent = `stay in ${chosen().workspace_id}${isForATime ? ', some for a time' : ''}`
   showRows(at('file-rows'), files.body, fileRow)
   showRows(at('document-rows'), documents.body, documentRow)
+  filter()
   showUsage(...['storage-quota-bytes', 'storage-used-bytes'].map((name) => Number(documents.headers.get(name))))
 }
 
@@ -84,6 +86,18 @@ function showRows(list, { data, has_more }, rowFor) {
   for (const [i, row] of rows.entries()) if (list.children[i] !== row) list.insertBefore(row, list.children[i])
 }
 
+/** Shows the rows whose names have what is looked for, and how many there are. */
+function filter() {
+  for (const kind of ['file', 'document']) {
+    const rows = [...at(`${kind}-rows`).querySelectorAll('[data-name]')]
+    const wanted = at(`${kind}-filter`).value.toLowerCase()
+    for (const row of rows) row.hidden = !row.dataset.name.toLowerCase().includes(wanted)
+    const shown = rows.filter((row) => !row.hidden).length
+    const all = `${rows.length} ${kind}${rows.length === 1 ? '' : 's'}`
+    at(`${kind}-count`).textContent = wanted ? `${shown} of ${all}` : all
+  }
+}
+
 function showUsage(quota, used) {
   const limit = NEARLY_FULL * quota
   const text = `${bytes(used)} of ${bytes(quota)}${used < limit ? '' : ', nearly full'}`
@@ -96,11 +110,16 @@ function showUsage(quota, used) {
 /** A button says what it does, and to which file; a refusal stands in its row until the next action. */
 function button(textContent, of, doing, work, className = '') {
   const made = element('button', { type: 'button', textContent, ariaLabel: `${textContent} ${visible(of)}`, className })
+  return workOn(made, doing, work)
+}
+
+function workOn(made, doing, work) {
+  const { textContent } = made
   made.addEventListener('click', async () => {
     if (made.ariaDisabled) return
     forget()
     Object.assign(made, { textContent: doing, ariaDisabled: 'true' })
-    await work().catch((error) => refuse(made.closest('li'), error))
+    await work().catch((error) => refuse(made.closest('li, .panel'), error))
     Object.assign(made, { textContent, ariaDisabled: null })
   })
   return made
@@ -125,7 +144,25 @@ function fileRow({ id, path, bytes: size, container_id }) {
     at('document-rows').parentElement.scrollTop = 0
     say(`${visible(path)} is a document now.`)
   }
-  return rowOf(path, bytes(size), button('Promote', path, 'Promoting…', promote, 'promote'))
+  return rowOf(path, bytes(size), button('Promote', path, 'Promoting…', promote, 'framed'))
+}
+
+/** Page by page: the API says when to ask for the next. What it refuses stands in its row. */
+async function promoteAll() {
+  const said = {}
+  for (let page = { has_more: true }; page.has_more; ) {
+    await new Promise((resolve) => setTimeout(resolve, 1000 * (page.retry_after_seconds ?? 0)))
+    const { container_id } = chosen()
+    page = (await act('POST', `/containers/${container_id}/promote`, { prefix: '', after: page.next })).body
+    await look()
+    for (const { path, outcome, error } of page.data) {
+      said[outcome] = (said[outcome] ?? 0) + 1
+      const row = [...at('file-rows').children].find(({ dataset }) => dataset.name === path)
+      if (error && row) await refuse(row, refusal(error.code, error.metadata.detail))
+    }
+  }
+  const counted = Object.entries(said).map(([outcome, count]) => `${count} ${outcome}`)
+  say(counted.length === 0 ? 'There are no files.' : `${counted.join(', ')}.`)
 }
 
 function documentRow(item) {
@@ -133,14 +170,22 @@ function documentRow(item) {
   // Lets the browser itself download: only the first request has the key, and S3 names the file.
   const fetchContent = async () => location.assign((await act('GET', `/files/${id}/content`)).url)
   const destroy = async () => {
-    if (!confirm(`Delete ${visible(filename)} for ever?`)) return
     await act('DELETE', `/files/${id}`)
     await look()
     at('documents-title').focus()
     say(`${visible(filename)} is deleted.`)
   }
+  const asking = (isAsking, focused) => async () => {
+    row.classList.toggle('asking', isAsking)
+    row.querySelector(focused).focus()
+  }
   const download = button('Download', filename, 'Fetching…', fetchContent)
-  return rowOf(filename, aboutDocument(item), download, button('Delete', filename, 'Deleting…', destroy))
+  const remove = button('Delete', filename, 'Delete', asking(true, '.keep'), 'delete')
+  const row = rowOf(filename, aboutDocument(item), download, remove)
+  const sure = button('Delete for ever', filename, 'Deleting…', destroy, 'danger')
+  const keep = button('Keep', filename, 'Keep', asking(false, '.delete'), 'keep')
+  row.append(element('p', { className: 'do sure' }, sure, keep))
+  return row
 }
 
 async function upload(file) {
@@ -168,6 +213,8 @@ at('container').addEventListener('change', () => {
   }
   return look()
 })
+workOn(at('promote-all'), 'Promoting…', promoteAll)
+for (const kind of ['file', 'document']) at(`${kind}-filter`).addEventListener('input', filter)
 at('choose').addEventListener('click', () => at('chosen').click())
 at('chosen').addEventListener('change', () => Array.from(at('chosen').files, upload))
 for (const name of ['dragover', 'dragleave', 'drop']) {

@@ -6,6 +6,9 @@ const read = async (name) => {
 }
 
 const spec = await read('openapi.json')
+// Parameters that some libraries send and that change nothing are no use to somebody who tries an operation.
+for (const operation of Object.values(spec.paths).flatMap((methods) => Object.values(methods)))
+  operation.parameters = operation.parameters?.filter(({ $ref = '' }) => !$ref.includes('/Accepted'))
 const demo = document.querySelector('#home') ? await read('demo.json') : undefined
 const reference = window.SwaggerUIBundle?.({
   ...{ spec, dom_id: '#reference', deepLinking: true, tryItOutEnabled: true, displayRequestDuration: true },

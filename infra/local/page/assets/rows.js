@@ -9,14 +9,14 @@ export const bytes = (count) => {
   return `${Number((count / 1024 ** power).toPrecision(3))} ${['bytes', 'KiB', 'MiB', 'GiB'][power]}`
 }
 
-const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
+const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
 const at = (time) => moment.format(new Date(time))
 
 /** The line below a document's name. */
 export function aboutDocument({ size_bytes, mime_type, container_id, created_at, expires_at }) {
   const from = container_id ? `, from ${container_id}` : ''
   const until = expires_at ? `, until ${at(expires_at)}` : ''
-  return `${bytes(size_bytes)}, ${mime_type.split(';')[0]}${from}, ${at(created_at)}${until}`
+  return `${bytes(size_bytes)}${until}, ${mime_type.split(';')[0]}${from}, ${at(created_at)}`
 }
 
 export function element(name, properties, ...children) {
@@ -27,6 +27,13 @@ export function element(name, properties, ...children) {
 
 export function rowOf(path, about, ...buttons) {
   const split = path.lastIndexOf('/') + 1
-  const name = element('p', {}, element('small', {}, visible(path.slice(0, split))), visible(path.slice(split)))
-  return element('li', {}, name, element('small', {}, about), element('p', { className: 'do' }, ...buttons))
+  const name = element(
+    'p',
+    { title: visible(path) },
+    element('small', {}, visible(path.slice(0, split))),
+    visible(path.slice(split)),
+  )
+  const row = element('li', {}, name, element('small', {}, about), element('p', { className: 'do' }, ...buttons))
+  row.dataset.name = path
+  return row
 }

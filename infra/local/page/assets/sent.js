@@ -4,9 +4,13 @@ export const refusal = (status, detail = 'no reason was given.') => new Error(`$
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`
 const SHOWN = /^(content-type|ratelimit|retry-after|storage-.*|x-request-id)$/
 
-/** @param request of `{ method, url, headers }` */
-export function showSent({ method, url, headers: sent }, { status, headers, body }) {
+/** @param request of `{ method, url, headers, body? }` */
+export function showSent({ method, url, headers: sent, body: data }, { status, headers, body }) {
   const fields = Object.entries(sent).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
+  if (data) fields.push(`-d ${quoted(data)}`)
+  // Nothing was sent before: from now on, it stays as one leaves it.
+  if (!at('sent').dataset.isUsed) at('sent').open = true
+  at('sent').dataset.isUsed = 'true'
   at('request').value = [`curl -i ${method === 'GET' ? '-L' : `-X ${method}`}`, ...fields, quoted(url)].join(' \\\n  ')
   const lines = [...headers].filter(([name]) => SHOWN.test(name)).map(([name, value]) => `${name}: ${value}`)
   at('answer').value = [status, ...lines, '', body].join('\n')
@@ -34,4 +38,3 @@ at('copy').addEventListener('click', async () => {
   await navigator.clipboard?.writeText(at('request').value)
   at('told').textContent = navigator.clipboard ? 'Copied.' : 'Selected: copy it with the keyboard.'
 })
-at('sent').open = matchMedia('(min-width: 900px)').matches
