@@ -24,6 +24,8 @@ export async function startDynamoDb(options: {
   server.prependListener('request', ({ headers }: IncomingMessage) => {
     if (String(headers['x-amz-target']).endsWith('.DescribeTimeToLive')) headers['x-amz-target'] = ''
   })
+  // dynalite throws what a client that breaks off leaves behind, where nobody can catch it; Node.js drops it unheard.
+  server.on('request', (request: IncomingMessage) => request.removeAllListeners('error'))
   refuseForeign(server)
   const port = await listen(server, options.dynamoDbPort ?? 0)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
