@@ -51,8 +51,12 @@ describe('npm start', () => {
   it('lives on when requests to any of its servers are broken off', async () => {
     const { child, exited } = await start({}, '--fresh', '--port', String(await freePort()))
     const demo = await readDemo()
-    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-    const s3 = new S3Client({ region: 'us-east-1', endpoint: demo.s3_endpoint, forcePathStyle: true, credentials })
+    const s3 = new S3Client({
+      region: 'us-east-1',
+      endpoint: demo.s3_endpoint,
+      forcePathStyle: true,
+      credentials: CREDENTIALS,
+    })
     const object = (path: string) => ({ Bucket: demo.sandbox_bucket, Key: `sandboxes/ws_demo/sess_demo-r4k2/${path}` })
     const put = await getSignedUrl(s3, new PutObjectCommand(object('never')))
     const large = await getSignedUrl(s3, new GetObjectCommand(object('data/large.bin')))
