@@ -20,7 +20,8 @@ export function requireSignature(incoming: IncomingMessage, credentials: AwsCred
   const query = new URLSearchParams(search)
   const isPresigned = query.has('X-Amz-Algorithm')
   if (authorization === undefined && !isPresigned) throw new S3Failure(403, 'AccessDenied')
-  if (authorization !== undefined && isPresigned) throw new S3Failure(400, 'InvalidArgument')
+  if (authorization !== undefined && isPresigned)
+    throw new S3Failure(400, 'InvalidArgument', 'Only one auth mechanism allowed')
   const parameter = (name: string) => query.get(`X-Amz-${name}`) ?? `${headers[`x-amz-${name.toLowerCase()}`]}`
   const part = (name: string) => new RegExp(`\\b${name}=([^, ]*)`).exec(`${authorization}`)?.[1] ?? ''
   const [credential = '', names = '', signature = ''] = ['Credential', 'SignedHeaders', 'Signature'].map(

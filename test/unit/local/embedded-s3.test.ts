@@ -235,6 +235,7 @@ describe('the embedded S3 checks what is signed', () => {
     ['for more than a week', '400 AuthorizationQueryParametersError', ago(0), (url) => url.replace('=60', '=604801')],
     ['with what names an algorithm only', '403 AccessDenied', {}, (url) => url.replace(/\?.*/, '?X-Amz-Algorithm=x')],
     ['with a header of its own', '403 AccessDenied', {}, (url) => url, { headers: { 'x-amz-copy-source': 'a/b' } }],
+    ['with the header of the API', '400 InvalidArgument', {}, (url) => url, { headers: { authorization: 'Bearer x' } }],
     ['with another key', '403 InvalidAccessKeyId', {}, (url) => url.replace('Credential=x', 'Credential=y')],
   ])('a URL to get an object, used %s: %s', async (_, expected, options, change, init = {}) => {
     await put('x', 'content')
