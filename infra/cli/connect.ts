@@ -106,6 +106,9 @@ export async function useLocalService(directory: string): Promise<Environment> {
     throw new CommandError('not_running', message, { exitCode: 2 })
   }
   process.env.AWS_REGION ||= 'us-east-1'
+  // The SDK would take a profile first.
+  if (demo.aws_credentials !== undefined) delete process.env.AWS_PROFILE
+  Object.assign(process.env, demo.aws_credentials)
   process.env.AWS_ACCESS_KEY_ID ||= 'local'
   process.env.AWS_SECRET_ACCESS_KEY ||= 'local'
   process.env.AWS_ENDPOINT_URL_DYNAMODB = demo.dynamodb_endpoint

@@ -25,6 +25,13 @@ describe('npm run admin -- containers list, remove', () => {
     })
   })
 
+  it('takes no notice of the AWS credentials that a developer has', async () => {
+    const env = { AWS_PROFILE: 'work', AWS_ACCESS_KEY_ID: 'mine', AWS_SECRET_ACCESS_KEY: 'x', AWS_SESSION_TOKEN: 'x' }
+    const line = ['--local', '--directory', service().directory, 'containers', 'list', 'sess_demo-r4k2']
+    const { code, stdout, stderr } = await runAdmin(line, env)
+    expect([code, stdout], stderr).toEqual([0, expect.stringContaining('output/report.csv')])
+  })
+
   it('removes a file, a directory, or everything, only in that container, and bears being repeated', async () => {
     const all = ['a', 'a/b', 'a/c', 'ab', 'z//', 'z']
     for (const container of ['sess_rm', 'sess_rm2']) {

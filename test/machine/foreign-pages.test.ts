@@ -1,3 +1,5 @@
+import { PutObjectCommand } from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { describe, expect, it } from 'vitest'
 import { REFUSAL } from '../../infra/local/loopback.ts'
 import { everythingIn } from '../support/machine/contents.ts'
@@ -10,19 +12,19 @@ const SIGNED = 'AWS4-HMAC-SHA256 Credential=local/20261122/us-east-1/x/aws4_requ
 
 const service = useService()
 
-/** These change something unless they are refused: the stand-ins do not check who has signed. */
+/** These change something unless they are refused: DynamoDB's stand-in does not check who has signed. */
 const CHANGES = {
-  gateway() {
+  async gateway() {
     const { base_url, container_id, files, standard_key } = service().demo
     const url = `${base_url}/containers/${container_id}/files/${files[0]?.file_id}/promote`
     return { url, method: 'POST', headers: { authorization: `Bearer ${standard_key}` }, body: '' }
   },
-  s3() {
-    const { s3_endpoint, sandbox_bucket } = service().demo
-    const url = `${s3_endpoint}/${sandbox_bucket}/${Date.now()}`
-    return { url, method: 'PUT', headers: { authorization: SIGNED }, body: 'x' }
+  async s3() {
+    const object = { Bucket: service().demo.sandbox_bucket, Key: `${Date.now()}` }
+    const url = await getSignedUrl(service().s3, new PutObjectCommand(object))
+    return { url, method: 'PUT', headers: {}, body: 'x' }
   },
-  dynamodb() {
+  async dynamodb() {
     const { dynamodb_endpoint: url, keys_table: TableName } = service().demo
     const target = { 'x-amz-target': 'DynamoDB_20120810.PutItem', 'x-amz-date': '20261122T000000Z' }
     const headers = { ...target, 'content-type': 'application/x-amz-json-1.0', authorization: SIGNED }
@@ -34,10 +36,13 @@ const SERVERS = Object.keys(CHANGES) as (keyof typeof CHANGES)[]
 
 describe.each(SERVERS)('the %s', (name) => {
   async function change(more: Record<string, string>) {
-    const { url, method, headers, body } = CHANGES[name]()
-    const { port, pathname: path } = new URL(url)
+    const { url, method, headers, body } = await CHANGES[name]()
+    const { port, pathname, search } = new URL(url)
     const before = await everythingIn(service())
-    const answer = await ask({ port, path, method, headers: { host: 'localhost', ...headers, ...more } }, body)
+    const answer = await ask(
+      { port, path: pathname + search, method, headers: { host: 'localhost', ...headers, ...more } },
+      body,
+    )
     return { ...answer, hasChanged: JSON.stringify(await everythingIn(service())) !== JSON.stringify(before) }
   }
 

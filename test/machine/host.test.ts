@@ -1,4 +1,6 @@
 import { networkInterfaces } from 'node:os'
+import { PutObjectCommand } from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ask as askAt } from '../support/machine/requests.ts'
 import { type OwnService, startService } from '../support/machine/services.ts'
@@ -30,9 +32,9 @@ describe.skipIf(OUTSIDE === undefined)('npm start -- --host, asked from outside'
     const { demo } = service
     expect(demo.base_url_in_containers).toBe(named(demo.base_url))
     expect(demo.s3_endpoint_in_containers).toBe(named(demo.s3_endpoint))
-    const key = `/${demo.sandbox_bucket}/sandboxes/${demo.workspace_id}/${demo.container_id}/a`
-    const put = { method: 'PUT', headers: { authorization: 'x' }, body: 'of a container' }
-    expect((await ask(`${demo.s3_endpoint_in_containers}${key}`, put)).status).toBe(200)
+    const Key = `sandboxes/${demo.workspace_id}/${demo.container_id}/a`
+    const url = await getSignedUrl(service.s3, new PutObjectCommand({ Bucket: demo.sandbox_bucket, Key }))
+    expect((await ask(named(url), { method: 'PUT', body: 'of a container' })).status).toBe(200)
 
     const headers = { authorization: `Bearer ${demo.standard_key}` }
     const file = `${demo.base_url_in_containers}/containers/${demo.container_id}/files/cfile_YQ`

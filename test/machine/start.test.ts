@@ -1,14 +1,18 @@
-import { readFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { GetItemCommand } from '@aws-sdk/client-dynamodb'
-import { ListObjectsV2Command } from '@aws-sdk/client-s3'
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { run } from '../support/machine/program.ts'
 import { startStores } from '../support/machine/services.ts'
 import { freePort, useNpmStart } from '../support/machine/use-npm-start.ts'
 import { CREDENTIALS, useStandIns } from '../support/stores/stand-ins.ts'
 
+const PATIENCE = { timeout: 120_000 }
 const { start, readDemo, directory } = useNpmStart()
 
 describe('npm start', () => {
@@ -42,6 +46,55 @@ describe('npm start', () => {
     for (const url of [demo.base_url, demo.s3_endpoint, demo.dynamodb_endpoint]) {
       await expect(fetch(url), url).rejects.toThrow()
     }
+  })
+
+  it('lives on when requests to any of its servers are broken off', async () => {
+    const { child, exited } = await start({}, '--fresh', '--port', String(await freePort()))
+    const demo = await readDemo()
+    const s3 = new S3Client({
+      region: 'us-east-1',
+      endpoint: demo.s3_endpoint,
+      forcePathStyle: true,
+      credentials: CREDENTIALS,
+    })
+    const object = (path: string) => ({ Bucket: demo.sandbox_bucket, Key: `sandboxes/ws_demo/sess_demo-r4k2/${path}` })
+    const put = await getSignedUrl(s3, new PutObjectCommand(object('never')))
+    const large = await getSignedUrl(s3, new GetObjectCommand(object('data/large.bin')))
+    const promotion = `${demo.base_url}/containers/${demo.container_id}/files/${demo.files[0].file_id}/promote`
+    const upload = new URL('/demo/uploads?workspace_id=ws_demo&container_id=sess_demo-r4k2&path=never', promotion).href
+    const page = new URL('/swagger-ui-bundle.js', promotion).href
+    await fetch(page)
+    const headers = { authorization: `Bearer ${demo.standard_key}` }
+    const received = () => readdir(join(directory(), 's3/bytes'))
+    const before = await received()
+    const MIB = Buffer.alloc(1024 * 1024)
+
+    for (const [method, url] of [
+      ...[['PUT', upload] as const, ['PUT', put] as const, ['POST', promotion] as const],
+      ['POST', demo.dynamodb_endpoint] as const,
+    ]) {
+      const sent = request(url, { method, headers: { expect: '100-continue', 'content-length': 1e7 } })
+      sent.on('error', () => {}).flushHeaders()
+      await once(sent, 'continue')
+      for (let part = 0; part < 6; part++) await new Promise((resolve) => sent.write(MIB, resolve))
+      if (method === 'PUT') await vi.waitFor(async () => expect(await received()).not.toEqual(before), PATIENCE)
+      sent.destroy()
+      await vi.waitFor(async () => expect(await received(), 'nothing stays of it').toEqual(before), PATIENCE)
+    }
+    for (const [method, url] of [
+      ...[['GET', page] as const, ['GET', large] as const, ['POST', promotion] as const],
+      ['POST', demo.dynamodb_endpoint] as const,
+    ]) {
+      const sent = request(url, { method, headers: method === 'GET' ? {} : headers })
+      sent.on('error', () => {}).end()
+      await once(sent, method === 'GET' ? 'response' : 'finish')
+      sent.destroy()
+    }
+    expect((await fetch(large)).status).toBe(200)
+    expect((await fetch(new URL('/demo.json', promotion))).status).toBe(200)
+    expect((await fetch(promotion, { method: 'POST', headers })).status).toBe(200)
+    child.kill('SIGINT')
+    expect(await exited).toBe(0)
   })
 
   it('says where it runs when it is started twice, and --fresh deletes nothing then', async () => {

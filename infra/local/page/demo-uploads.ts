@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http'
-import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { Readable } from 'node:stream'
+import type { S3Client } from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
 import { readConfig } from '../../../lib/config.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import { formatFileId, parseContainerId, parseFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
+import { arriving } from '../loopback.ts'
 import type { DemoFileContent } from '../stores/demo-file.ts'
 
 type Answer = { status: number; body: { detail?: string } }
@@ -17,7 +20,7 @@ export function createDemoUploads({ demo, s3 }: { demo: DemoFileContent; s3: S3C
   const workspaces = [demo.workspace_id, demo.full_workspace.workspace_id]
 
   return async (incoming: IncomingMessage): Promise<Answer> => {
-    const { origin, host, 'content-length': length, 'content-type': ContentType } = incoming.headers
+    const { origin, host, 'content-type': ContentType } = incoming.headers
     if (origin !== undefined && origin !== `http://${host}`) return refusal('Only the page of npm start may ask.', 403)
     const { searchParams: query } = new URL(incoming.url ?? '', 'http://page')
     const workspaceId = query.get('workspace_id') ?? ''
@@ -28,8 +31,9 @@ export function createDemoUploads({ demo, s3 }: { demo: DemoFileContent; s3: S3C
         containerId: parseContainerId(query.get('container_id') ?? ''),
         path: parseFileId(formatFileId(query.get('path') ?? '')),
       })
-      const object = { Bucket: demo.sandbox_bucket, Key, ContentType, ContentLength: Number(length) }
-      await s3.send(new PutObjectCommand({ ...object, Body: incoming }))
+      const params = { Bucket: demo.sandbox_bucket, Key, ContentType, Body: Readable.from(arriving(incoming)) }
+      // A PutObject of a stream throws where nobody can catch it when the stream breaks off.
+      await new Upload({ client: s3, params }).done()
       return { status: 200, body: {} }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error

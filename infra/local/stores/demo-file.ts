@@ -8,6 +8,8 @@ export interface DemoFileContent extends Demo {
   /** Those of whoever knows this machine by the name of --host. */
   base_url_in_containers?: string
   s3_endpoint_in_containers?: string
+  /** Variables, when both stores are embedded: servers of the user's own get those of the environment. */
+  aws_credentials?: Record<string, string>
   s3_endpoint: string
   dynamodb_endpoint: string
   sandbox_bucket: string

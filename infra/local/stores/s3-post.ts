@@ -3,8 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
+import type { AwsCredentialIdentity } from '@smithy/types'
 import { S3Failure } from './s3-answers.ts'
 import { describing } from './s3-calls.ts'
+import { requireSigned } from './s3-signatures.ts'
 
 type Fields = Record<string, string>
 type Condition = [operator: string, name: unknown, wanted: unknown]
@@ -17,10 +19,10 @@ const UNNAMED = ['policy', 'x-amz-signature']
 /**
  * Reads what the form of a presigned POST wants to put, and the bytes of its file as they arrive: a size that the policy does
  * not allow breaks them off, and fields after them do not count. Policies are of exact values and a range of sizes, as
- * the product makes them; whether they are signed correctly is not checked.
+ * the product makes them.
  * @throws S3Failure as S3 refuses it
  */
-export async function readPost(incoming: IncomingMessage, bucket: string) {
+export async function readPost(incoming: IncomingMessage, bucket: string, credentials: AwsCredentialIdentity) {
   const isPartAFile = (name = '') => name.toLowerCase() === 'file'
   const form = new Busboy({ headers: incoming.headers as BusboyHeaders, isPartAFile, limits: LIMITS })
   const fields: Fields = Object.create(null)
@@ -37,15 +39,17 @@ export async function readPost(incoming: IncomingMessage, bucket: string) {
   const read = finished(incoming.pipe(form))
   const [, file] = await Promise.race([begun, read.then(() => refuse('InvalidArgument', NO_FILE))])
   read.catch((error) => file.destroy(error))
-  const range = requirePolicy(fields, bucket)
+  const range = requirePolicy(fields, bucket, credentials)
   const path = `/${bucket}/${(fields.key ?? '').split('/').map(encodeURIComponent).join('/')}`
   return { put: { method: 'PUT', path, headers: describing(fields) }, file: within(range, file) }
 }
 
 /** @returns the least and the most bytes that the file may have */
-function requirePolicy(fields: Fields, bucket: string): [number, number] {
-  if (!fields.policy || !fields['x-amz-signature']) throw new S3Failure(403, 'AccessDenied')
-  const { expiration, conditions } = JSON.parse(Buffer.from(fields.policy, 'base64').toString())
+function requirePolicy(fields: Fields, bucket: string, credentials: AwsCredentialIdentity): [number, number] {
+  const { policy, 'x-amz-signature': signature, 'x-amz-credential': credential = '' } = fields
+  if (!policy || !signature) throw new S3Failure(403, 'AccessDenied')
+  requireSigned([policy], { credential, signature }, credentials)
+  const { expiration, conditions } = JSON.parse(Buffer.from(policy, 'base64').toString())
   if (!(Date.parse(expiration) > Date.now())) deny('Policy expired.')
   const all: Condition[] = conditions.flatMap((each: object) =>
     Array.isArray(each) ? [each] : Object.entries(each).map(([name, value]) => ['eq', `$${name}`, value]),

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { AwsCredentialIdentity } from '@smithy/types'
 import { type Access, arriving, close, LOOPBACK, listen, readBody, refuseForeign } from '../loopback.ts'
 import type { StandIn } from './dynamodb.ts'
 import { failure, type S3Answer, S3Failure, type S3Request } from './s3-answers.ts'
@@ -10,20 +11,23 @@ import { joinChunks } from './s3-bodies.ts'
 import { openContents, type Piece } from './s3-contents.ts'
 import { createS3 } from './s3-operations.ts'
 import { readPost } from './s3-post.ts'
+import { requireSignature } from './s3-signatures.ts'
 
 /** More than the XML of 10,000 parts. */
 const MAX_XML_BYTES = 4 * 1024 * 1024
 
-/** An embedded S3 that keeps its objects in a directory. Requests must be signed; whether correctly is not checked. */
+/** An embedded S3 that keeps its objects in a directory. Requests must be signed. */
 export async function startS3(
   options: Access & {
     directory: string
+    /** Who may sign. */
+    credentials: AwsCredentialIdentity
     /** Omitted: any free one. */
     s3Port?: number | undefined
   },
 ): Promise<StandIn> {
   // The origins are known when the gateway listens.
-  const { directory, s3Port = 0, pages = [] } = options
+  const { directory, credentials, s3Port = 0, pages = [] } = options
   const { contents, disk } = openContents(directory)
   const s3 = createS3(contents, disk)
 
@@ -42,11 +46,11 @@ export async function startS3(
     const { method = '', url: path = '', headers } = incoming
     const [, bucket = '', key = ''] = /^\/([^/?]*)\/?([^?]*)/.exec(path) ?? []
     if (method === 'POST' && key === '' && /^multipart\/form-data/i.test(`${headers['content-type']}`)) {
-      const { put, file } = await readPost(incoming, bucket)
+      const { put, file } = await readPost(incoming, bucket, credentials)
       const stored = await store(put, file)
       return stored.status === 200 ? { ...stored, status: 204 } : stored
     }
-    requireSignature(path, headers)
+    requireSignature(incoming, credentials)
     if (method === 'PUT' && key !== '' && headers['x-amz-copy-source'] === undefined) {
       const isInChunks = /\baws-chunked\b/.test(`${headers['content-encoding']}`)
       const sent = arriving(incoming)
@@ -63,6 +67,9 @@ export async function startS3(
   }
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { origin = '' } = incoming.headers
+    // This stand-in adds it, S3 does not: a container's HTML, opened from a link, would run as a page of this server's own,
+    // which refuseForeign lets in.
+    outgoing.setHeader('content-security-policy', 'sandbox')
     if (pages.includes(origin)) outgoing.setHeader('access-control-allow-origin', origin)
     const { status, headers, body } = await handle(incoming).catch((error) => {
       if (incoming.errored) throw error
@@ -87,17 +94,5 @@ async function* read(pieces: readonly Piece[], folder: string): AsyncGenerator<B
   for (const { of, from, to } of pieces) {
     if (typeof of !== 'string') yield of.subarray(from, to)
     else if (to > from) yield* createReadStream(join(folder, of), { start: from, end: to - 1 })
-  }
-}
-
-/** Refuses unsigned requests, such as those of web pages. */
-function requireSignature(path: string, headers: S3Request['headers']): void {
-  const { searchParams: query } = new URL(path, 'http://s3')
-  const isPresigned = query.has('X-Amz-Algorithm')
-  if (headers.authorization === undefined && !isPresigned) throw new S3Failure(403, 'AccessDenied')
-  if (headers.authorization !== undefined && isPresigned) throw new S3Failure(400, 'InvalidArgument')
-  const signedAt = query.get('X-Amz-Date')?.replace(/^(....)(..)(..T..)(..)/, '$1-$2-$3:$4:') ?? ''
-  if (Date.parse(signedAt) + 1000 * Number(query.get('X-Amz-Expires')) < Date.now()) {
-    throw new S3Failure(403, 'AccessDenied', 'Request has expired')
   }
 }

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { S3Client } from '@aws-sdk/client-s3'
+import type { AwsCredentialIdentity } from '@smithy/types'
 import { readConfig } from '../../../lib/config.ts'
 import type { ServiceDefinition } from '../../deploy/service-definition.ts'
 import { type Access, LOOPBACK } from '../loopback.ts'
@@ -30,7 +31,8 @@ export async function startLocalStores(options: LocalStoresOptions) {
     environment.AWS_ENDPOINT_URL_DYNAMODB ||
     keep(await startDynamoDb({ ...options, directory: join(directory, 'dynamodb') })).endpoint
   const s3Endpoint =
-    environment.AWS_ENDPOINT_URL_S3 || keep(await startS3({ ...options, directory: join(directory, 's3') })).endpoint
+    environment.AWS_ENDPOINT_URL_S3 ||
+    keep(await startS3({ ...options, credentials, directory: join(directory, 's3') })).endpoint
 
   const config = readConfig(definition.environment)
   const region = environment.AWS_REGION || 'us-east-1'
@@ -54,8 +56,7 @@ export async function startLocalStores(options: LocalStoresOptions) {
       AWS_ENDPOINT_URL_S3: s3Endpoint,
       AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,
       AWS_REGION: region,
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      ...variablesOf(credentials),
     },
     demoFile: (baseUrl: string): DemoFileContent => ({
       base_url: baseUrl,
@@ -64,6 +65,7 @@ export async function startLocalStores(options: LocalStoresOptions) {
         s3_endpoint_in_containers: s3InContainers(s3Endpoint),
       }),
       ...demo,
+      ...(credentials === EMBEDDED && { aws_credentials: variablesOf(EMBEDDED) }),
       s3_endpoint: s3Endpoint,
       dynamodb_endpoint: dynamoDbEndpoint,
       sandbox_bucket: config.sandboxBucket,
@@ -77,10 +79,17 @@ export async function startLocalStores(options: LocalStoresOptions) {
   }
 }
 
-/** The embedded servers take any credentials; a server of the user's own gets those of the environment. */
+const EMBEDDED = { accessKeyId: 'local', secretAccessKey: 'local' }
+
+const variablesOf = ({ accessKeyId, secretAccessKey }: AwsCredentialIdentity) => ({
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+})
+
+/** The embedded servers have their own credentials; a server of the user's own gets those of the environment. */
 function chooseCredentials(environment: LocalStoresOptions['environment']) {
   const isAllEmbedded = !environment.AWS_ENDPOINT_URL_S3 && !environment.AWS_ENDPOINT_URL_DYNAMODB
-  if (isAllEmbedded) return { accessKeyId: 'local', secretAccessKey: 'local' }
+  if (isAllEmbedded) return EMBEDDED
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
   if (!accessKeyId || !secretAccessKey) {
     throw new Error('AWS_ENDPOINT_URL_… is set: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for that server, too.')

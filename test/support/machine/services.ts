@@ -11,6 +11,7 @@ import type { Permission } from '../../../lib/auth/caller.ts'
 import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { parseOnce } from '../dynamodb/parse-once.ts'
 import { addKey } from '../stores/keys-and-limits.ts'
+import { CREDENTIALS } from '../stores/stand-ins.ts'
 import { runAdmin } from './admin.ts'
 
 export const ROOT = join(import.meta.dirname, '../../..')
@@ -87,7 +88,7 @@ export async function startStores(environment: Record<string, string> = {}): Pro
 }
 
 function visit(demo: DemoFileContent, directory: string, stop: () => Promise<void>) {
-  const common = { region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } }
+  const common = { region: 'us-east-1', credentials: CREDENTIALS }
   const dynamoDb = new DynamoDBClient({ ...common, endpoint: demo.dynamodb_endpoint })
   const s3 = new S3Client({ ...common, endpoint: demo.s3_endpoint, forcePathStyle: true })
   const keysTable = { client: dynamoDb, tableName: demo.keys_table }

@@ -3,12 +3,11 @@ import { createS3Client } from '../../../lib/aws/clients.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { nameS3Call } from '../aws/name-s3-call.ts'
 import { drip } from '../protocol/fault-proxy.ts'
-import { type Answer, answerWith } from './answering-stores.ts'
+import { type Answer, answerWith, CREDENTIALS } from './answering-stores.ts'
 
 export { type Answer, BROKEN, NO_HTTP } from './answering-stores.ts'
 
 const MIB = 1024 * 1024
-export const SECRET = 'secret'
 export const SIZE_BYTES = 11 * MIB
 export const SOURCE_ETAG = `"${'0'.repeat(32)}"`
 
@@ -57,7 +56,7 @@ export async function startScriptedS3(script: Script = {}) {
   const client = createS3Client({
     endpoint: `http://127.0.0.1:${port}`,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'test', secretAccessKey: SECRET },
+    credentials: CREDENTIALS,
     forcePathStyle: true,
   })
   const store = createObjectStore({

@@ -10,7 +10,7 @@ import { provision } from '../../../infra/local/stores/provision.ts'
 import { startS3 } from '../../../infra/local/stores/s3.ts'
 import { readConfig } from '../../../lib/config.ts'
 
-export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }
+export const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
 
 export type StandIns = Awaited<ReturnType<typeof startStandIns>>
 
@@ -20,7 +20,7 @@ export async function startStandIns(
 ) {
   const directory = await mkdtemp(join(tmpdir(), 'promotion-test-'))
   const dynamoDbServer = await startDynamoDb({ directory: undefined })
-  const s3Server = await startS3({ directory })
+  const s3Server = await startS3({ directory, credentials: CREDENTIALS })
   const common = { region: 'us-east-1', credentials: CREDENTIALS }
   const dynamoDb = new DynamoDBClient({ ...common, endpoint: dynamoDbServer.endpoint })
   const s3 = new S3Client({ ...common, endpoint: s3Server.endpoint })

@@ -14,11 +14,14 @@ import {
   HeadObjectCommand,
   ListObjectsV2Command,
   PutBucketVersioningCommand,
+  PutObjectAclCommand,
   PutObjectCommand,
   S3Client,
   UploadPartCommand,
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
+import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startS3 } from '../../../infra/local/stores/s3.ts'
 import { joinChunks } from '../../../infra/local/stores/s3-bodies.ts'
@@ -27,14 +30,20 @@ import { useDirectory } from '../../support/use-directory.ts'
 const Bucket = 'bucket'
 const MIB = Buffer.alloc(1024 * 1024, 'm')
 const CREDENTIALS = { accessKeyId: 'x', secretAccessKey: 'x' }
+const OBJECT = { Bucket, Key: 'x' }
+const PUT = new PutObjectCommand(OBJECT)
+const GONE = { PartNumber: 1, UploadId: 'gone' }
+const CONDITION = { 'if-none-match': '"e"' }
 const directory = useDirectory('s3')
 let server: Awaited<ReturnType<typeof startS3>>
 let s3: S3Client
 
 async function start(): Promise<void> {
-  server = await startS3({ directory: directory() })
+  server = await startS3({ directory: directory(), credentials: CREDENTIALS })
   s3 = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', credentials: CREDENTIALS, forcePathStyle: true })
 }
+type Conditions = NonNullable<Parameters<typeof createPresignedPost>[1]['Conditions']>
+const urlOf = (command: object, options = {}) => getSignedUrl(s3, command as GetObjectCommand, options)
 async function stop(): Promise<void> {
   s3.destroy()
   await server.stop()
@@ -138,16 +147,12 @@ it('the embedded S3 frees the bytes of an upload that is aborted, but not what a
 })
 
 describe('bytes that arrive slowly', () => {
-  const SIGNED = { authorization: 'x' }
   const files = () => readdir(join(directory(), 'bytes'))
   const keys = async () => (await s3.send(new ListObjectsV2Command({ Bucket }))).Contents?.map(({ Key }) => Key)
   /** A PUT of two MiB, of which the second is not sent yet. */
-  const begin = async (target: string, headers: Record<string, string | number> = {}) => {
+  const begin = async (command: object) => {
     const before = await files()
-    const put = request(`${server.endpoint}/${Bucket}/${target}`, {
-      method: 'PUT',
-      headers: { ...SIGNED, 'content-length': 2 * MIB.length, ...headers },
-    })
+    const put = request(await urlOf(command), { method: 'PUT', headers: { 'content-length': 2 * MIB.length } })
     put.on('error', () => {})
     put.write(MIB)
     const arrived = async () => {
@@ -160,15 +165,15 @@ describe('bytes that arrive slowly', () => {
   it.each(['an object', 'a part', 'a form'])('leave nothing when their client breaks off %s', async (what) => {
     const before = { files: await files(), keys: await keys() }
     const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key: 'cut' }))
-    const target = what === 'a part' ? `cut?partNumber=1&uploadId=${UploadId}` : 'cut'
-    const { put, arrived } = what === 'a form' ? await beginForm() : await begin(target)
+    const part = new UploadPartCommand({ Bucket, Key: 'cut', PartNumber: 1, UploadId })
+    const { put, arrived } = what === 'a form' ? await beginForm() : await begin(what === 'a part' ? part : PUT)
     await vi.waitFor(async () => expect(await arrived()).toBeGreaterThan(MIB.length / 2))
     put.destroy()
     await vi.waitFor(async () => expect(await files()).toEqual(before.files))
     expect(await keys()).toEqual(before.keys)
   })
   const beginForm = async () => {
-    const { put: unused, arrived } = await begin('unused')
+    const { put: unused, arrived } = await begin(PUT)
     unused.destroy()
     const { body, type } = await formOf({ ...(await presigned([])), file: MIB })
     const put = request(`${server.endpoint}/${Bucket}`, {
@@ -180,16 +185,14 @@ describe('bytes that arrive slowly', () => {
     return { put, arrived }
   }
 
-  it.each([
-    ['of an unknown bucket', '../nowhere/x', SIGNED, 404, 'NoSuchBucket'],
-    ['of an upload that has ended', 'x?partNumber=1&uploadId=gone', SIGNED, 404, 'NoSuchUpload'],
-    ['for an operation that is missing', 'x?tagging', SIGNED, 501, 'NotImplemented'],
-    ['on a condition that is missing', 'x', { ...SIGNED, 'if-none-match': '"e"' }, 501, 'NotImplemented'],
-    ['without a signature', 'x', {}, 403, 'AccessDenied'],
-  ])('are removed when the request is refused: %s', async (_, target, headers, status, code) => {
+  it.each<[what: string, command: object, status: number, code: string, headers?: Record<string, string>]>([
+    ['of an unknown bucket', new PutObjectCommand({ Bucket: 'nowhere', Key: 'x' }), 404, 'NoSuchBucket'],
+    ['of an upload that has ended', new UploadPartCommand({ ...OBJECT, ...GONE }), 404, 'NoSuchUpload'],
+    ['for a missing operation', new PutObjectAclCommand({ ...OBJECT, ACL: 'private' }), 501, 'NotImplemented'],
+    ['on a condition', new PutObjectCommand({ ...OBJECT, IfNoneMatch: '"e"' }), 501, 'NotImplemented', CONDITION],
+  ])('are removed when the request is refused: %s', async (_, command, status, code, headers = {}) => {
     const before = await files()
-    const path = target.startsWith('../') ? target.slice(2) : `/${Bucket}/${target}`
-    const answer = await fetch(`${server.endpoint}${path}`, { method: 'PUT', headers, body: MIB })
+    const answer = await fetch(await urlOf(command), { method: 'PUT', headers, body: MIB })
     expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(`<Code>${code}<`)])
     expect(await files()).toEqual(before)
   })
@@ -197,7 +200,7 @@ describe('bytes that arrive slowly', () => {
   it('are refused in words when the disk fails, and the next ones taken when it does not', async () => {
     const [folder, away] = [join(directory(), 'bytes'), join(directory(), 'away')]
     await rename(folder, away)
-    const failed = await fetch(`${server.endpoint}/${Bucket}/x`, { method: 'PUT', headers: SIGNED, body: MIB })
+    const failed = await fetch(await urlOf(PUT), { method: 'PUT', body: MIB })
     expect([failed.status, await failed.text()]).toEqual([500, expect.stringContaining('ENOENT on the machine')])
     await rename(away, folder)
     await put('x', 'again')
@@ -211,6 +214,42 @@ describe('bytes that arrive slowly', () => {
     }
     for (const size of [1, 2, 3, 7, 100]) expect(await text(joinChunks(cut(size)))).toBe('hello\r\n!')
     await expect(text(joinChunks(cut(100, 30)))).rejects.toThrow('IncompleteBody')
+  })
+})
+
+describe('the embedded S3 checks what is signed', () => {
+  const GET = new GetObjectCommand({ ...OBJECT, ResponseContentDisposition: `attachment; filename="a'(1)*.csv"` })
+  const CODE = /<Code>(.*)<\/Code>/
+  const ago = (seconds: number) => ({ signingDate: new Date(Date.now() - 1000 * seconds), expiresIn: 60 })
+
+  it.each<[what: string, answer: string, options: object, change: (url: string) => string, init?: RequestInit]>([
+    ['as it is', '200', {}, (url) => url],
+    ['by HEAD', '403', {}, (url) => url, { method: 'HEAD' }],
+    ['by PUT', '403 SignatureDoesNotMatch', {}, (url) => url, { method: 'PUT', body: 'x' }],
+    ['for another object', '403 SignatureDoesNotMatch', {}, (url) => url.replace('/x?', '/y?')],
+    ['with another disposition', '403 SignatureDoesNotMatch', {}, (url) => url.replace('attachment', 'inline')],
+    ['with another signature', '403 SignatureDoesNotMatch', {}, (url) => url.replace(/(?<=Signature=)..../, '0000')],
+    ['for longer', '403 SignatureDoesNotMatch', ago(50), (url) => url.replace('Expires=60', 'Expires=600')],
+    ['with ten seconds left', '200', ago(50), (url) => url],
+    ['too late', '403 AccessDenied', ago(70), (url) => url],
+    ['for more than a week', '400 AuthorizationQueryParametersError', ago(0), (url) => url.replace('=60', '=604801')],
+    ['with what names an algorithm only', '403 AccessDenied', {}, (url) => url.replace(/\?.*/, '?X-Amz-Algorithm=x')],
+    ['with a header of its own', '403 AccessDenied', {}, (url) => url, { headers: { 'x-amz-copy-source': 'a/b' } }],
+    ['with the header of the API', '400 InvalidArgument', {}, (url) => url, { headers: { authorization: 'Bearer x' } }],
+    ['with another key', '403 InvalidAccessKeyId', {}, (url) => url.replace('Credential=x', 'Credential=y')],
+  ])('a URL to get an object, used %s: %s', async (_, expected, options, change, init = {}) => {
+    await put('x', 'content')
+    const answer = await fetch(change(await urlOf(GET, options)), init)
+    expect([answer.status, CODE.exec(await answer.text())?.[1]].filter(Boolean).join(' ')).toBe(expected)
+    expect(answer.headers.get('content-security-policy'), 'no script of a document runs').toBe('sandbox')
+    expect(await get('x')).toEqual(['content', 'text/x'])
+  })
+
+  it('a header of another secret: 403', async () => {
+    const credentials = { ...CREDENTIALS, secretAccessKey: 'y' }
+    const other = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', credentials, forcePathStyle: true })
+    await expect(other.send(GET)).rejects.toMatchObject({ name: 'SignatureDoesNotMatch' })
+    other.destroy()
   })
 })
 
@@ -232,10 +271,11 @@ describe('a presigned POST', () => {
     ['a file that is too small', {}, [['content-length-range', 6, 9]], refused(400, 'EntityTooSmall')],
     ['another bucket', {}, [{ bucket: 'other' }], failed(['eq', '$bucket', 'other'])],
     ['an unknown operator', {}, [['like', '$key', 'in']], failed(['like', '$key', 'in'])],
-    ['an expired policy', { expiration: '2026-01-01T00:00:00Z' }, [], denied('Policy expired.')],
-    ['no policy', { policy: '' }, [], refused(403, 'AccessDenied')],
-    ['a broken policy', { policy: 'e30=' }, [], denied('Policy expired.')],
+    ['an expired policy', { expires: '-1' }, [], denied('Policy expired.')],
+    ['no policy', { Policy: '' }, [], refused(403, 'AccessDenied')],
+    ['another policy than was signed', { Policy: 'e30=' }, [], refused(403, 'SignatureDoesNotMatch')],
     ['no signature', { 'X-Amz-Signature': '' }, [], refused(403, 'AccessDenied')],
+    ['an unknown key', { 'X-Amz-Credential': 'y/20261128' }, [], refused(403, 'InvalidAccessKeyId')],
   ])('with %s', async (_, fields, conditions, refusal) => {
     const before = await readdir(join(directory(), 'bytes'))
     const answer = await post({ ...(await presigned(conditions, fields)), file: Buffer.from('a,b\r\n') })
@@ -281,14 +321,10 @@ describe('a presigned POST', () => {
 })
 
 /** The fields of a presigned POST; those that are empty are left out. */
-async function presigned(conditions: unknown[], { expiration, ...changes }: Record<string, string> = {}) {
-  const signed = { 'X-Amz-Algorithm': 'AWS4-HMAC-SHA256', 'X-Amz-Credential': 'x', 'X-Amz-Date': 'x' }
-  const key = 'in/a b.csv'
-  const all = [{ bucket: Bucket }, { key }, signed, ...conditions]
-  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
-  const policy = Buffer.from(JSON.stringify({ expiration: expiration ?? inAnHour, conditions: all })).toString('base64')
-  const fields = { key, policy, ...signed, 'X-Amz-Signature': 'x', ...changes }
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
+async function presigned(Conditions: unknown[], { expires, ...changes }: Record<string, string> = {}) {
+  const wanted = { Bucket, Key: 'in/a b.csv', Conditions: Conditions as Conditions, Expires: Number(expires ?? 3600) }
+  const { fields } = await createPresignedPost(s3, wanted)
+  return Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== ''))
 }
 
 function formOf(fields: Record<string, string | Buffer<ArrayBuffer>>) {
