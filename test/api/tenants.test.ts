@@ -223,6 +223,17 @@ describe('PUT …/keys/{name}', () => {
     expect(bytes).toBeLessThanOrEqual(4096)
   })
 
+  it.each([
+    ['all 20 former ones would live longer than the new grace', {}, 60],
+    ['all 20 former ones would outlive it', { expires_in_seconds: 1800 }, 3600],
+  ])('leaves the token that was in use, although %s', async (_, change, grace_seconds) => {
+    let inUse = ''
+    for (let n = 0; n <= 20; n++) inUse = await tokenOf(call('save_key', { ...MANAGEMENT, grace_seconds: 3600 }))
+    await call('change_key', change)
+    await call('save_key', { ...MANAGEMENT, grace_seconds })
+    expect(await who(inUse)).toMatchObject(MANAGEMENT)
+  })
+
   it('leaves a disabled key disabled, and lets no token that it had work again', async () => {
     const stolen = await tokenOf(call('save_key', MANAGEMENT))
     await call('change_key', { disabled: true })
