@@ -102,7 +102,8 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
 
 async function listWorkspaces({ output, signal, stores }: Session, options: ListOptions<WorkspaceLedger>) {
   const { workspaces } = await stores()
-  await output.list(workspaces.readAll(signal), { ...options, columns: COLUMNS, toJson, noun: 'workspaces' })
+  const listing = { ...options, columns: COLUMNS, toJson, noun: 'workspaces' }
+  return (await output.list(workspaces.readAll(signal), listing)).exitCode
 }
 
 async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: number) {

@@ -22,6 +22,11 @@ interface Listing<Row> extends ListOptions<Row> {
   noun: string
 }
 
+interface Unreadable {
+  id: string
+  error: unknown
+}
+
 export type Output = ReturnType<typeof createOutput>
 
 /** Rows per table: a listing may be larger than memory. */
@@ -54,6 +59,10 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
   const note = (text: string) => {
     if (!isJson) write(printable(text), stderr)
   }
+  const fail = ({ reason, message }: { reason: string; message: string }) => {
+    if (isJson) write(JSON.stringify({ error: { reason, message } }), stderr)
+    else write(styleText('red', printable(message), { stream: stderr }), stderr)
+  }
 
   return {
     isJson,
@@ -63,16 +72,24 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
     print: (text: string, object: object) => (isJson ? printJson(object) : write(printable(text), stdout)),
     /** Says what was done: to people on standard error, so that a program can read standard output. */
     done: (text: string, object: object) => (isJson ? printJson(object) : note(text)),
-    /** Sorting reads all rows first. @returns how many rows were printed */
-    async list<Row>(rows: AsyncIterable<Row> | Iterable<Row>, listing: Listing<Row>) {
+    /** Sorting reads all rows first. @returns how many rows were printed, and 1 as the exit code if some cannot be read */
+    async list<Row extends object>(rows: AsyncIterable<Row | Unreadable> | Iterable<Row>, listing: Listing<Row>) {
       const { columns, toJson, noun, limit, sort } = listing
       let count = 0
+      let exitCode: 0 | 1 = 0
+      async function* readable() {
+        for await (const row of rows) {
+          if (!('error' in row)) yield row
+          else fail({ reason: 'unreadable', message: `${row.id}: ${(row.error as Error).message}` })
+          if ('error' in row) exitCode = 1
+        }
+      }
       let page: (string | Cell)[][] = []
       const flush = () => {
         if (page.length > 0) write(table(Object.keys(columns), page, stdout), stdout)
         page = []
       }
-      for await (const row of sort ? sort(await Array.fromAsync(rows)) : rows) {
+      for await (const row of sort ? sort(await Array.fromAsync(readable())) : readable()) {
         count++
         if (isJson) printJson(toJson(row))
         else page.push(Object.values(columns).map((cell) => cell(row)))
@@ -82,13 +99,10 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
         if (isClosed || count === limit) break
       }
       flush()
-      if (count === 0) note(`There are no ${noun}.`)
-      return count
+      if (count + exitCode === 0) note(`There are no ${noun}.`)
+      return { count, exitCode }
     },
-    fail({ reason, message }: { reason: string; message: string }) {
-      if (isJson) write(JSON.stringify({ error: { reason, message } }), stderr)
-      else write(styleText('red', printable(message), { stream: stderr }), stderr)
-    },
+    fail,
     close: status.clear,
   }
 }
