@@ -55,9 +55,16 @@ function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, isOfPlatform:
 }
 
 /** The key alone decides, but who means another workspace must not see or lose files of this one. @throws ServiceError workspace_mismatch */
-export function requireOwnWorkspace(event: APIGatewayProxyEvent, { workspaceId }: AnyCaller): void {
-  const named = [...queryValues(event, 'workspace_id'), ...headerValues(event, 'anthropic-workspace-id')]
-  if (named.some((each) => each !== workspaceId)) throw new ServiceError('workspace_mismatch')
+export function requireOwnWorkspace(
+  event: APIGatewayProxyEvent,
+  { workspaceId }: AnyCaller,
+  isOfPlatform: boolean,
+): void {
+  // A platform's request names one in its path; no query of its names any.
+  const own = isOfPlatform ? event.pathParameters?.workspace_id : workspaceId
+  const inQuery = isOfPlatform ? [] : queryValues(event, 'workspace_id')
+  const named = [...inQuery, ...headerValues(event, 'anthropic-workspace-id')]
+  if (named.some((each) => each !== own)) throw new ServiceError('workspace_mismatch')
 }
 
 /** @throws ServiceError invalid_body */

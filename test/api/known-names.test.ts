@@ -139,7 +139,9 @@ describe.each(Object.entries(ALL))('%s', (_, operation) => {
   it('takes what libraries, browsers and proxies add to any request', async () => {
     const { send } = await prepare(operation)
     const names = `${HEADERS_OF_LIBRARIES} ${HEADERS_OF_HTTP}`.split(' ')
-    const own = { 'anthropic-workspace-id': 'ws_1', Prefer: 'return=minimal, wait=x, wait=0' }
+    const workspace =
+      { '/workspaces': '' }[operation.path] ?? (operation.path.startsWith('/workspaces') ? TENANT.workspace_id : 'ws_1')
+    const own = { 'anthropic-workspace-id': workspace, Prefer: 'return=minimal, wait=x, wait=0' }
     const { status } = await send({ headers: { ...Object.fromEntries(names.map((name) => [name, 'x'])), ...own } })
     expect(status).toBe(operation.success)
   })
