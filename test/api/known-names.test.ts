@@ -112,7 +112,7 @@ describe.each(Object.entries(ALL))('%s', (_, operation) => {
       if (verdict === undefined) {
         const reason = place === 'body' ? 'invalid_body' : 'unsupported_parameter'
         expect([status, body], name).toMatchObject([400, { error: { metadata: { reason } } }])
-        const named = { header: [name, PROMOTE.path], query: [name], body: [] }[place]
+        const named = { header: [name, PROMOTE.path], query: [name], body: [name] }[place]
         for (const each of named) expect(JSON.stringify(body)).toContain(each)
         const [, names] = /(?:It knows|the members) (.*?)\."/.exec(JSON.stringify(body)) ?? []
         if (place !== 'header') expect((names?.split(', ') ?? []).toSorted(), name).toEqual(used.toSorted())
