@@ -64,8 +64,8 @@ export const REASONS = {
   },
   workspace_mismatch: {
     status: 403,
-    message: 'The API key belongs to another workspace',
-    detail: 'The request names a workspace other than the one of the API key.',
+    message: 'The request names another workspace',
+    detail: 'The request names a workspace other than that of its API key or, with a platform key, of its path.',
   },
   invalid_file_shape: { status: 400, detail: 'The File-Shape header must be one of native, compat_a and compat_b.' },
   unsupported_parameter: { status: 400, detail: 'The operation does not know a query parameter or header.' },

@@ -23,9 +23,8 @@ const MEDIA_TYPES = [
 ]
 
 /**
- * Gives the gateway's own errors our body, and makes it answer wrong methods and unknown paths without a function, with
- * a list of the operations. If there are origins, it also answers preflights; without any, browsers let no page of
- * another origin in.
+ * Gives the gateway's own errors our body, and makes it answer wrong methods and unknown paths without a function. If
+ * there are origins, it also answers preflights; without any, browsers let no page of another origin in.
  * @param template changed in place
  * @param origins whose pages may read the answers
  */
@@ -36,6 +35,10 @@ export function addGatewayAnswers(template: Template, origins: readonly string[]
   const headersOf = ({ headers }: GatewayAnswer) => ({ ...quoted({ ...headers, ...forPages }), ...REQUEST_ID })
   const add = (id: string, ResourceId: object, answer: GatewayAnswer) => {
     template.Resources[id] = mockMethod({ ResourceId, HttpMethod: 'ANY' }, answer, headersOf(answer))
+  }
+  const pathTo = (id: string): string => {
+    const { ParentId, PathPart } = template.Resources[id]?.Properties ?? {}
+    return `${ParentId?.Ref ? pathTo(ParentId.Ref) : ''}/${PathPart}`
   }
   for (const [ResponseType, answer] of Object.entries(GATEWAY_RESPONSES)) {
     // A status would rewrite the whole class of a default, whose answers keep API Gateway's own.
@@ -55,7 +58,7 @@ export function addGatewayAnswers(template: Template, origins: readonly string[]
       template.Resources[`${Ref}Preflight`] = mockMethod(method, preflight, quoted(preflight.headers))
       methods.push('OPTIONS')
     }
-    add(`${Ref}WrongMethod`, { Ref }, wrongMethod(methods))
+    add(`${Ref}WrongMethod`, { Ref }, wrongMethod(pathTo(Ref), methods))
   }
   template.Resources.ApiGatewayResourceUnknownPath = {
     Type: 'AWS::ApiGateway::Resource',

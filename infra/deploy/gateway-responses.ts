@@ -4,11 +4,8 @@ import { HEADERS_OF_PROMOTION, OPERATIONS } from '../../lib/http/operations.ts'
 
 // The answers of the gateway itself, in the template that is deployed and in the local gateway alike.
 
-/** For those who look for one that is not there. */
-const ROUTES = Object.values(OPERATIONS)
-  .map(({ route }) => route)
-  .toSorted()
-  .join(', ')
+/** How all paths begin. The gateway's answer to an unknown one is the same for all, whatever it is like. */
+const BEGINNINGS = [...new Set(Object.values(OPERATIONS).map(({ route }) => /\/v1\/\w+/.exec(route)?.[0]))]
 
 /** The reasons that only the gateway gives. */
 const GATEWAY_REASONS = {
@@ -20,13 +17,12 @@ const GATEWAY_REASONS = {
   },
   route_not_found: {
     status: 404,
-    detail: `The API has no such operation. Perhaps /v1 is missing from the path, or there twice. It has: ${ROUTES}.`,
+    detail: `The API has no such path. Each begins with one of ${BEGINNINGS.join(', ')}. Perhaps /v1 is missing, or there twice.`,
   },
   // 405 is no status of the interface.
   method_not_allowed: {
     status: 404,
-    detail:
-      'The path is right, the method is not: the Allow header lists the allowed ones. There are no uploads: promote a file of a container.',
+    detail: 'The path is right, the method is not: the Allow header lists the allowed ones.',
   },
   request_too_large: {
     status: 413,
@@ -100,9 +96,16 @@ export function refusal(reason: AnyReason, own: Partial<ReasonRow> = {}): Gatewa
   }
 }
 
+/** What is often looked for at a path, by its beginning and end. */
+const HINTS: readonly [RegExp, string][] = [
+  [/^.v1.workspaces/, ' Workspaces and keys are made with PUT, under an id or a name.'],
+  [/files$/, ' There are no uploads: promote a file of a container.'],
+]
+
 /** Refuses a method that a path does not have. @param methods that it has */
-export function wrongMethod(methods: readonly string[]): GatewayAnswer {
-  const answer = refusal('method_not_allowed')
+export function wrongMethod(path: string, methods: readonly string[]): GatewayAnswer {
+  const [, hint = ''] = HINTS.find(([each]) => each.test(path)) ?? []
+  const answer = refusal('method_not_allowed', { detail: ALL_REASONS.method_not_allowed.detail + hint })
   return { ...answer, headers: { ...answer.headers, allow: methods.toSorted().join(', ') } }
 }
 

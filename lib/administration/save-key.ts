@@ -69,11 +69,11 @@ export async function renewToken(
 /** A grace makes no token work longer than it would have, and none of a disabled key work again. */
 function formerTokensOf(key: ApiKeyRecord, endsAtMs: number, nowMs: number): ApiKeyRecord['formerTokens'] {
   if (!key.isEnabled) return undefined
-  const all = Object.entries({ ...key.formerTokens, [key.tokenHash]: key.expiresAtMs ?? Number.POSITIVE_INFINITY })
-  const live = all
+  const former = Object.entries(key.formerTokens ?? {}).toSorted(([, one], [, other]) => other - one)
+  // The token in use comes first, so that it is never dropped for older ones.
+  const live = [[key.tokenHash, key.expiresAtMs ?? Number.POSITIVE_INFINITY] as const, ...former]
     .map(([tokenHash, ms]) => [tokenHash, Math.min(ms, endsAtMs)] as const)
     .filter(([, ms]) => ms > nowMs)
-    .toSorted(([, one], [, other]) => other - one)
   return live.length === 0 ? undefined : Object.fromEntries(live.slice(0, MOST_FORMER_TOKENS))
 }
 

@@ -71,9 +71,9 @@ export async function limitKeys(
   let limit = await read()
   do {
     given = limit
-    for await (const { keyId, workspaceRequestsPerMinute } of apiKeys.list({ workspaceId }, signal)) {
+    for await (const key of apiKeys.list({ workspaceId }, signal)) {
       const change = { workspaceRequestsPerMinute: given }
-      if (workspaceRequestsPerMinute !== given) await apiKeys.change(keyId, change, signal)
+      if (!('error' in key) && key.workspaceRequestsPerMinute !== given) await apiKeys.change(key.keyId, change, signal)
     }
     limit = await read()
   } while (limit !== given)

@@ -23,11 +23,14 @@ export interface ApiKeyAdministration {
   /** @returns false when there is another key with this id. May be repeated. */
   add(key: ApiKeyRecord, signal: AbortSignal): Promise<boolean>
   get(keyId: string, signal: AbortSignal): Promise<ApiKeyRecord | undefined>
-  /** All keys, in no order; or those of a workspace, by id. They are read consistently, page by page. @param of.limit of one call */
+  /**
+   * All keys, in no order; or those of a workspace, by id. They are read consistently, page by page. One that cannot be
+   * read comes as its id and the error. @param of.limit of one call
+   */
   list(
     of: { workspaceId?: WorkspaceId | undefined; after?: string | undefined; limit?: number },
     signal: AbortSignal,
-  ): AsyncIterable<ApiKeyRecord>
+  ): AsyncIterable<ApiKeyRecord | { id: string; error: unknown }>
   /**
    * May be repeated.
    * @param shown only if token, state and end are still these, or the token is the new one

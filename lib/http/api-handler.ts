@@ -55,7 +55,7 @@ export function createApiHandler(operations: Partial<Record<OperationName, Opera
     const { operation, name } = servedFor(event) ?? {}
     if (operation === undefined || name === undefined) throw new Error('the handler was reached without an operation')
     const { for: whom } = entryOf(name)
-    if (whom !== 'platform') requireOwnWorkspace(event, caller)
+    requireOwnWorkspace(event, caller, whom === 'platform')
     const answerShape = chooseShape(event)
     const body = requireKnownNames(event, name)
     const isForOthers = whom === 'platform' || whom === 'any'

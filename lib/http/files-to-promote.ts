@@ -5,7 +5,8 @@ import { type Body, refuseBody } from './known-names.ts'
 /** @throws ServiceError invalid_body, its detail naming the problem */
 export function readFilesToPromote({ prefix, paths, after }: Body): Pick<PromotionOfManyRequest, 'files' | 'after'> {
   if (after !== undefined && typeof after !== 'string') refuseBody('after must be the next of an answer.')
-  if ((prefix === undefined) === (paths === undefined)) refuseBody('It must have either prefix or paths.')
+  if (prefix === undefined && paths === undefined) refuseBody('It must have prefix or paths.')
+  if (prefix !== undefined && paths !== undefined) refuseBody('It may have prefix or paths, not both.')
   if (paths !== undefined) return { files: { paths: readPaths(paths) }, after }
   // Before a slash at its end is the path of a folder.
   const problem = prefix === '' ? undefined : problemIn(typeof prefix === 'string' ? prefix.replace(/\/$/, '') : prefix)

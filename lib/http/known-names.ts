@@ -12,6 +12,8 @@ export type Body = Readonly<Record<string, unknown>>
 /** Older libraries of Anthropic, and Azure's, send these with every request. */
 const QUERY_OF_LIBRARIES = ['beta', 'api-version']
 const MAX_BODY_BYTES = 1_000_000
+/** Characters of a name that callers chose. */
+const MOST_SHOWN = 64
 
 /**
  * Refuses what the request asks for and the operation does not know, since ignoring it would do something else.
@@ -30,8 +32,10 @@ export function requireKnownNames(event: APIGatewayProxyEvent, operation: Operat
   }
   const body = readBody(event, whom === 'platform')
   // JSON.parse makes a member of __proto__, so that one is unknown like any other.
-  if (Object.keys(body).some((name) => !members.includes(name))) {
-    refuseBody(members.length > 0 ? `It may have only the members ${members.join(', ')}.` : 'It must be empty.')
+  const unknown = Object.keys(body).find((name) => !members.includes(name))
+  if (unknown !== undefined) {
+    const only = members.length > 0 ? `it may have only the members ${members.join(', ')}.` : 'it must be empty.'
+    refuseBody(`It has ${JSON.stringify(unknown.slice(0, MOST_SHOWN))}, but ${only}`)
   }
   return body
 }
@@ -55,9 +59,16 @@ function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, isOfPlatform:
 }
 
 /** The key alone decides, but who means another workspace must not see or lose files of this one. @throws ServiceError workspace_mismatch */
-export function requireOwnWorkspace(event: APIGatewayProxyEvent, { workspaceId }: AnyCaller): void {
-  const named = [...queryValues(event, 'workspace_id'), ...headerValues(event, 'anthropic-workspace-id')]
-  if (named.some((each) => each !== workspaceId)) throw new ServiceError('workspace_mismatch')
+export function requireOwnWorkspace(
+  event: APIGatewayProxyEvent,
+  { workspaceId }: AnyCaller,
+  isOfPlatform: boolean,
+): void {
+  // A platform's request names one in its path; no query of its names any.
+  const own = isOfPlatform ? event.pathParameters?.workspace_id : workspaceId
+  const inQuery = isOfPlatform ? [] : queryValues(event, 'workspace_id')
+  const named = [...inQuery, ...headerValues(event, 'anthropic-workspace-id')]
+  if (named.some((each) => each !== own)) throw new ServiceError('workspace_mismatch')
 }
 
 /** @throws ServiceError invalid_body */

@@ -32,6 +32,11 @@ const OF_WORKSPACE_AT_ONCE = 8
 const ITEMS_OF_TURN = 10
 /** More of a workspace than a run gets to: the others are left to later runs. */
 const MOST_WAITING = 5000
+/**
+ * After so many failures, a run tries what is left of a workspace in any order: the longest due may fail for good, and
+ * would hold up the others in each run. Their due times stay: they are expiries, and alarms go by them.
+ */
+const FAILURES_IN_ORDER = 10
 /** After so many failures, a workspace is left to a later run. */
 const MOST_FAILURES = 20
 
@@ -98,7 +103,8 @@ export async function resolveDueItems(
     async function takeTurn(workspace: Due): Promise<void> {
       const { waiting } = workspace
       for (let count = 0; count < ITEMS_OF_TURN || isListed; count++) {
-        const each = waiting.shift()
+        const next = workspace.failures < FAILURES_IN_ORDER ? 0 : Math.floor(Math.random() * waiting.length)
+        const [each] = waiting.splice(next, 1)
         if (each === undefined) break
         if (signal.aborted || workspace.failures >= MOST_FAILURES) leave(each)
         else if (!(await resolve(each))) workspace.failures++

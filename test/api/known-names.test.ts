@@ -112,7 +112,7 @@ describe.each(Object.entries(ALL))('%s', (_, operation) => {
       if (verdict === undefined) {
         const reason = place === 'body' ? 'invalid_body' : 'unsupported_parameter'
         expect([status, body], name).toMatchObject([400, { error: { metadata: { reason } } }])
-        const named = { header: [name, PROMOTE.path], query: [name], body: [] }[place]
+        const named = { header: [name, PROMOTE.path], query: [name], body: [name] }[place]
         for (const each of named) expect(JSON.stringify(body)).toContain(each)
         const [, names] = /(?:It knows|the members) (.*?)\."/.exec(JSON.stringify(body)) ?? []
         if (place !== 'header') expect((names?.split(', ') ?? []).toSorted(), name).toEqual(used.toSorted())
@@ -139,7 +139,9 @@ describe.each(Object.entries(ALL))('%s', (_, operation) => {
   it('takes what libraries, browsers and proxies add to any request', async () => {
     const { send } = await prepare(operation)
     const names = `${HEADERS_OF_LIBRARIES} ${HEADERS_OF_HTTP}`.split(' ')
-    const own = { 'anthropic-workspace-id': 'ws_1', Prefer: 'return=minimal, wait=x, wait=0' }
+    const workspace =
+      { '/workspaces': '' }[operation.path] ?? (operation.path.startsWith('/workspaces') ? TENANT.workspace_id : 'ws_1')
+    const own = { 'anthropic-workspace-id': workspace, Prefer: 'return=minimal, wait=x, wait=0' }
     const { status } = await send({ headers: { ...Object.fromEntries(names.map((name) => [name, 'x'])), ...own } })
     expect(status).toBe(operation.success)
   })

@@ -77,7 +77,8 @@ describe('POST /v1/containers/{container_id}/promote: refused as a whole', () =>
   const many = Array.from({ length: 501 }, (_, number) => `${number}`)
   const prefixes = ['/', '/a', '..', '../', '../../ws_2/', 'a/../', 'a/..', './', '.', 'a//', 'a\u0000']
   it.each<[detail: string, bodies: (string | object)[], reason?: string]>([
-    ['either prefix or paths', ['', 'null', '{"prefix":"","paths":["a"]}', '{"prefix":null}']],
+    ['must have prefix or paths', ['', 'null', '{"prefix":null}']],
+    ['prefix or paths, not both', ['{"prefix":"","paths":["a"]}']],
     ['a JSON object', ['{', '[]']],
     ['prefix must be a string', [{ prefix: ['a'] }]],
     ['prefix ', prefixes.map((prefix) => ({ prefix }))],

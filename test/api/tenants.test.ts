@@ -5,7 +5,7 @@ import type { OperationName } from '../support/api/operations.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CSV, useTestApi } from '../support/api/test-api.ts'
 import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
-import { KEYS_TABLE } from '../support/dynamodb/memory-tables.ts'
+import { KEYS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
 
 const api = useTestApi()
 
@@ -146,6 +146,34 @@ describe('GET /workspaces and GET …/keys', () => {
     }
   })
 
+  it('list all but those that cannot be read, which they name and log, each on one page', async () => {
+    for (const n of ['0', '1', '2']) await call('save_workspace', {}, { workspace_id: `ws_${n}` })
+    const ids: unknown[] = []
+    for (const name of ['a', 'b', 'c'])
+      ids.push((await bodyOf(call('save_key', MANAGEMENT, { workspace_id: 'ws_2', name }))).key_id)
+    const damage = (item: Record<string, unknown>) =>
+      void Object.assign(item, { per_minute: { S: '' }, expires_at: { S: '' } })
+    await api.stored.change(WORKSPACES_TABLE, damage, ({ workspace_id }) => workspace_id?.S === 'ws_1')
+    await api.stored.change(KEYS_TABLE, damage, ({ name }) => name?.S === 'b')
+    for (const [name, member, damaged, others] of [
+      ['list_workspaces', 'workspace_id', 'ws_1', ['ws_0', 'ws_2']],
+      ['list_keys', 'key_id', ids[1], [ids[0], ids[2]]],
+    ] as const) {
+      const data: unknown[] = []
+      const unreadable: unknown[] = []
+      for (let cursor: unknown = ''; typeof cursor === 'string'; ) {
+        const query = { limit: '1', cursor }
+        const page = await bodyOf(call(name, undefined, { workspace_id: 'ws_2' }, query))
+        data.push(...(page.data as Record<string, unknown>[]).map((each) => each[member]))
+        unreadable.push(...(page.unreadable as unknown[]))
+        cursor = page.cursor
+      }
+      expect([data.toSorted(), unreadable]).toEqual([others.toSorted(), [damaged]])
+      expect(api.logged).toContainEqual(expect.objectContaining({ level: 'error', item_id: damaged }))
+    }
+    expect((await call('save_workspace', { requests_per_minute: 30 }, { workspace_id: 'ws_2' })).status).toBe(200)
+  })
+
   it('refuse a cursor that is not theirs, a limit of 0, and the keys of no workspace', async () => {
     await call('save_workspace', {})
     const { key_id } = await bodyOf(call('save_key', MANAGEMENT))
@@ -221,6 +249,17 @@ describe('PUT …/keys/{name}', () => {
     const bytes = Math.max(...api.stored.attributes(KEYS_TABLE).map(itemSizeBytes))
     expect(bytes).toBeGreaterThan(20 * 64)
     expect(bytes).toBeLessThanOrEqual(4096)
+  })
+
+  it.each([
+    ['all 20 former ones would live longer than the new grace', {}, 60],
+    ['all 20 former ones would outlive it', { expires_in_seconds: 1800 }, 3600],
+  ])('leaves the token that was in use, although %s', async (_, change, grace_seconds) => {
+    let inUse = ''
+    for (let n = 0; n <= 20; n++) inUse = await tokenOf(call('save_key', { ...MANAGEMENT, grace_seconds: 3600 }))
+    await call('change_key', change)
+    await call('save_key', { ...MANAGEMENT, grace_seconds })
+    expect(await who(inUse)).toMatchObject(MANAGEMENT)
   })
 
   it('leaves a disabled key disabled, and lets no token that it had work again', async () => {

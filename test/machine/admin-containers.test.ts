@@ -61,6 +61,14 @@ describe('npm run admin -- containers list, remove', () => {
     expect(await pathsIn('sess_rm2')).toHaveLength(6)
   })
 
+  it('show a name with a line break in one line, and escape in JSON what could hide it', async () => {
+    for (const path of ['a\nb: removed', 'c\u202e'])
+      await service().putFile('ws_demo' as never, 'sess_odd', path, Buffer.alloc(1))
+    expect((await admin('list', 'sess_odd', '--json')).stdout).toContain('"path":"c\\u202e"')
+    const { stderr } = await admin('remove', 'sess_odd', '--yes')
+    expect(stderr).toBe('a\\nb: removed: removed, 1 bytes.\nc\\u{202e}: removed, 1 bytes.\n')
+  })
+
   it('takes an empty path for a mistake', async () => {
     const refused = await admin('remove', 'sess_list', '', '--yes')
     expect(refused).toEqual({ code: 2, stdout: '', stderr: 'a path is empty\n' })

@@ -59,13 +59,25 @@ describe('npm run admin -- workspaces set', () => {
 })
 
 describe('npm run admin -- workspaces delete', () => {
-  it('refuses what is not empty; with --empty it deletes keys, documents and the workspace', async () => {
+  it('deletes keys with a workspace that has no documents, as the API does, and asks before', async () => {
+    await admin('workspaces', 'create', 'ws_keys')
+    await admin('keys', 'create', '--workspace', 'ws_keys', '--management')
+    const asked = await admin('workspaces', 'delete', 'ws_keys')
+    expect([asked.code, asked.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^Delete workspace ws_keys with its 1 key and/),
+    ])
+    const deleted = await admin('workspaces', 'delete', 'ws_keys', '--yes', '--json')
+    expect(jsonLines(deleted)).toEqual([{ workspace_id: 'ws_keys', outcome: 'deleted', keys: 1, documents: 0 }])
+  })
+
+  it('refuses one with documents; with --empty it deletes keys, documents and the workspace', async () => {
     const workspace = await workspaceWithDocument('ws_gone')
     const refused = await admin('workspaces', 'delete', 'ws_gone', '--yes')
     expect(refused).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'Workspace ws_gone has 1 key and 1 document: delete them first, or add --empty.\n',
+      stderr: 'Workspace ws_gone has 1 document: delete them first, or add --empty.\n',
     })
     expect((await admin('workspaces', 'delete', 'ws_gone', '--empty')).code).toBe(2)
     expect((await promote(workspace)).status).toBe(200)

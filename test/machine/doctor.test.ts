@@ -1,4 +1,4 @@
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
+import { DeleteItemCommand, DescribeTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { jsonLines, runAdmin } from '../support/machine/admin.ts'
 import { CALLER, denyEverything, environmentOn, NOBODY, useServers } from '../support/stores/aws-endpoints.ts'
@@ -51,6 +51,27 @@ describe('npm run admin -- doctor', () => {
     const page = '(docs/deploy.md, "Indexes")'
     const detail = `its index documents-by-creation is missing ${page}; its index due is CREATING ${page}`
     expect([code, verdicts[`table ${config.documentsTable}`]]).toEqual([1, { verdict: 'problem', detail }])
+  })
+
+  it('names records that cannot be read, as the lists do, which go on: exit code 1', async () => {
+    const { config, dynamoDb, dynamoDbEndpoint, s3Endpoint } = standIns()
+    const env = environmentOn(dynamoDbEndpoint, s3Endpoint)
+    await runAdmin(['workspaces', 'create', 'ws_good'], env)
+    const Item = { workspace_id: { S: 'ws_damaged' } }
+    await dynamoDb.send(new PutItemCommand({ TableName: config.workspacesTable, Item }))
+    const name = 'records of workspaces and keys'
+    const { code, verdicts } = await doctor(env)
+    expect([code, verdicts[name]?.verdict]).toEqual([1, 'problem'])
+    expect(verdicts[name]?.detail).toMatch(/^unreadable: ws_damaged: .* created_at is not a number/)
+    const list = await runAdmin(['workspaces', 'list', '--sort', 'quota', '--json'], env)
+    expect([list.code, jsonLines(list).map(({ workspace_id }) => workspace_id)]).toEqual([1, ['ws_good']])
+    expect(JSON.parse(list.stderr).error).toMatchObject({
+      reason: 'unreadable',
+      message: expect.stringMatching(/^ws_d/),
+    })
+    await dynamoDb.send(
+      new DeleteItemCommand({ TableName: config.workspacesTable, Key: { workspace_id: Item.workspace_id } }),
+    )
   })
 
   it('checks nothing of a local service that does not run, and says how to start it: exit code 1', async () => {

@@ -320,7 +320,8 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
   })
 
   it('was refused nothing else', () => {
-    // Without it the framework takes it that there are no images to remove.
-    expect(stage.refused.filter(({ action }) => action !== 'ecr:DescribeRepositories')).toEqual([])
+    // Without it the framework takes it that there are no images to remove, and doctor does not look at records.
+    const foreseen = ['ecr:DescribeRepositories', 'dynamodb:Scan']
+    expect(stage.refused.filter(({ action }) => !foreseen.includes(action))).toEqual([])
   })
 })

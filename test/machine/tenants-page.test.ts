@@ -32,7 +32,9 @@ describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
   it('the program does the whole life of a tenant, though each answer to a change is lost once', async () => {
     const env = { ...process.env, BASE_URL: `${proxy.endpoint}/v1`, PLATFORM_KEY: platformKey, CUSTOMER: 'of_program' }
     const directory = await mkdtemp(join(service().directory, 'tenants-'))
-    await writeFile(join(directory, 'tenant.mjs'), `${blockOf('js', 'Offboard')}`)
+    const program = `${blockOf('js', 'Offboard')}`
+    await writeFile(join(directory, 'tenant.mjs'), program)
+    await writeFile(join(directory, 'offboard.mjs'), program.replace(/^.. Sign up.*(?=^.. Offboard)/ms, ''))
     const seen = new Set<string>()
     const changes: string[] = []
     proxy.calls.length = 0
@@ -45,6 +47,8 @@ describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
       return { kind: 'lose_answer' }
     }
     const { stdout } = await run(process.execPath, ['tenant.mjs'], { cwd: directory, env })
+    // Again, when all is done: nothing is left to do.
+    await run(process.execPath, ['offboard.mjs'], { cwd: directory, env })
     proxy.fault = () => undefined
     expect(stdout).toContain("workspace_id: 'ws_of_program'")
     expect(stdout).toMatch(/^ws_of_program 0 0$/m)

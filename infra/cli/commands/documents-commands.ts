@@ -72,7 +72,8 @@ async function listDocuments(session: Session, workspaceId: WorkspaceId, options
   const { output, signal } = session
   const { documents, ledger } = await session.stores()
   const rows = documentsIn(documents.list(workspaceId, signal))
-  const count = await output.list(rows, { ...options, columns: COLUMNS, toJson, noun: `documents in ${workspaceId}` })
+  const listing = { ...options, columns: COLUMNS, toJson, noun: `documents in ${workspaceId}` }
+  const { count } = await output.list(rows, listing)
   if (count === 0) await requireWorkspace(workspaceId, { ledger }, signal)
 }
 

@@ -86,8 +86,10 @@ async function listKeys(
 ) {
   const { apiKeys, ...stores } = await session.stores()
   const keys = apiKeys.list({ workspaceId: workspace }, session.signal)
-  const count = await session.output.list(keys, { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })
+  const listing = { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' }
+  const { count, exitCode } = await session.output.list(keys, listing)
   if (count === 0 && workspace !== undefined) await requireWorkspace(workspace, stores, session.signal)
+  return exitCode
 }
 
 async function showKey(session: Session, keyId: string) {

@@ -53,8 +53,8 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .option('--existing', 'also those that are there', false)
     .addHelpText('after', RETENTION)
     .action(run(setWorkspace))
-  add('delete <workspace_id>', 'delete an empty workspace')
-    .option('--empty', 'delete its keys and documents first', false)
+  add('delete <workspace_id>', 'delete a workspace without documents, with its keys')
+    .option('--empty', 'delete its documents first', false)
     .option('--erase', 'the same, and then all versions of its objects and container files', false)
     .addHelpText(
       'after',
@@ -102,7 +102,8 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
 
 async function listWorkspaces({ output, signal, stores }: Session, options: ListOptions<WorkspaceLedger>) {
   const { workspaces } = await stores()
-  await output.list(workspaces.readAll(signal), { ...options, columns: COLUMNS, toJson, noun: 'workspaces' })
+  const listing = { ...options, columns: COLUMNS, toJson, noun: 'workspaces' }
+  return (await output.list(workspaces.readAll(signal), listing)).exitCode
 }
 
 async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: number) {

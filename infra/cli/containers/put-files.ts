@@ -5,6 +5,7 @@ import { Upload } from '@aws-sdk/lib-storage'
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import { outputsOf } from '../../deploy/stack.ts'
+import { printableLine } from '../../local/printable.ts'
 import { CommandError } from '../command-error.ts'
 import { explainFailure } from '../explain-failure.ts'
 import type { Session } from '../session.ts'
@@ -38,11 +39,17 @@ export async function putFiles(session: Session, container: Container, names: st
     const show = (count = 0) => output.progress(`${path} ${bytes(count)} of ${bytes(sizeBytes)}`)
     await upload.on('httpUploadProgress', ({ loaded }) => show(loaded)).done()
     const fileId = formatFileId(path)
-    output.print(`${fileId}  ${path}`, { ...ids, path, fileId, sizeBytes, promotionUrl: promotionUrl(path) })
+    output.print(`${fileId}  ${printableLine(path)}`, {
+      ...ids,
+      path,
+      fileId,
+      sizeBytes,
+      promotionUrl: promotionUrl(path),
+    })
   }
   const key = demo?.workspace_id === ids.workspaceId ? demo.standard_key : '$API_KEY'
   const line = `curl -i -X POST -H "Authorization: Bearer ${key}" \\\n    ${promotionUrl(first.path)}`
-  output.note(`\nPromote ${first.path}:\n\n  ${line}`)
+  output.note(`\nPromote ${printableLine(first.path)}:\n\n  ${line}`)
 }
 
 /** Bytes appended since the file was found are left out. @throws before its end if it has become shorter */

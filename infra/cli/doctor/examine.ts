@@ -13,12 +13,15 @@ import {
   problem,
   problemsFound,
   runCheck,
+  setupCheck,
   VERDICTS,
   type Verdict,
 } from './check.ts'
 import { deploymentChecks } from './deployment.ts'
 import { schemaCheck, tableSetupChecks } from './tables.ts'
 
+/** The check of records looks at no more of each table. */
+const MOST_RECORDS = 5000
 /** The S3 client sets no limit of its own: a copy may take long. */
 const CHECK_TIMEOUT_MS = 10_000
 /** A lease is two minutes, and the audit calls a leftover overdue by this machine's clock. */
@@ -48,7 +51,8 @@ export async function examine({ output, signal, ...session }: Session): Promise<
   }
   // This one runs first, because it says which servers the others ask.
   const results = [await runCheck(configuration, CHECK_TIMEOUT_MS, signal)]
-  const checks = checksOf(deployment, session.target)
+  const stored = deployment ? [recordsCheck(session.stores)] : []
+  const checks = [...checksOf(deployment, session.target), ...stored]
   results.push(...(await Promise.all(checks.map((check) => runCheck(check, CHECK_TIMEOUT_MS, signal)))))
   signal.throwIfAborted()
   await output.list(results, { columns: COLUMNS, toJson: (result) => result, noun: 'checks' })
@@ -76,6 +80,22 @@ function checksOf(deployment: Deployment | undefined, { local, stage }: Target):
     ...(local ? [] : [...tableSetupChecks(tables, dynamoDb), ...bucketSetupChecks(config, s3)]),
     ...(stage !== undefined ? deploymentChecks(config, dynamoDb) : []),
   ]
+}
+
+function recordsCheck(stores: Session['stores']): Check {
+  return setupCheck('records of workspaces and keys', 'dynamodb:Scan', async (signal) => {
+    const { workspaces, apiKeys } = await stores()
+    const unreadable: string[] = []
+    let count = 0
+    for (const rows of [workspaces.readAll(signal), apiKeys.list({}, signal)]) {
+      const most = count + MOST_RECORDS
+      for await (const row of rows) {
+        if ('error' in row) unreadable.push(`${row.id}: ${(row.error as Error).message}`)
+        if (++count === most) break
+      }
+    }
+    return unreadable.length === 0 ? `${count} were read` : problem(`unreadable: ${unreadable.join('; ')}`)
+  })
 }
 
 function credentialsCheck(client: DynamoDBClient): Check {

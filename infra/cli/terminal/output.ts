@@ -2,7 +2,7 @@ import { clearLine, cursorTo } from 'node:readline'
 import { styleText } from 'node:util'
 import Table from 'cli-table3'
 import prettyBytes from 'pretty-bytes'
-import { printable } from '../../local/printable.ts'
+import { printable, printableJson, printableLine } from '../../local/printable.ts'
 import type { Cell, Columns, ListOptions } from './list-options.ts'
 
 type TextOutput = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
@@ -49,10 +49,14 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
     status.clear()
     stream.write(`${text}\n`)
   }
-  const printJson = (object: object) => write(JSON.stringify(object, inSnakeCase), stdout)
-  const progress = (text: string) => status.show(printable(text))
+  const printJson = (object: object) => write(printableJson(object, inSnakeCase), stdout)
+  const progress = (text: string) => status.show(printableLine(text))
   const note = (text: string) => {
     if (!isJson) write(printable(text), stderr)
+  }
+  const fail = ({ reason, message }: { reason: string; message: string }) => {
+    if (isJson) write(printableJson({ error: { reason, message } }), stderr)
+    else write(styleText('red', printable(message), { stream: stderr }), stderr)
   }
 
   return {
@@ -61,18 +65,29 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
     /** Prints something for people only, on standard error. */
     note,
     print: (text: string, object: object) => (isJson ? printJson(object) : write(printable(text), stdout)),
-    /** Says what was done: to people on standard error, so that a program can read standard output. */
-    done: (text: string, object: object) => (isJson ? printJson(object) : note(text)),
-    /** Sorting reads all rows first. @returns how many rows were printed */
-    async list<Row>(rows: AsyncIterable<Row> | Iterable<Row>, listing: Listing<Row>) {
+    /** Says in a line what was done: to people on standard error, so that a program can read standard output. */
+    done: (text: string, object: object) => (isJson ? printJson(object) : note(printableLine(text))),
+    /** Sorting reads all rows first. @returns how many rows were printed, and 1 as the exit code if some cannot be read */
+    async list<Row extends object>(
+      rows: AsyncIterable<Row | { id: string; error: unknown }> | Iterable<Row>,
+      listing: Listing<Row>,
+    ) {
       const { columns, toJson, noun, limit, sort } = listing
       let count = 0
+      let exitCode: 0 | 1 = 0
+      async function* readable() {
+        for await (const row of rows) {
+          if (!('error' in row)) yield row
+          else fail({ reason: 'unreadable', message: `${row.id}: ${(row.error as Error).message}` })
+          if ('error' in row) exitCode = 1
+        }
+      }
       let page: (string | Cell)[][] = []
       const flush = () => {
         if (page.length > 0) write(table(Object.keys(columns), page, stdout), stdout)
         page = []
       }
-      for await (const row of sort ? sort(await Array.fromAsync(rows)) : rows) {
+      for await (const row of sort ? sort(await Array.fromAsync(readable())) : readable()) {
         count++
         if (isJson) printJson(toJson(row))
         else page.push(Object.values(columns).map((cell) => cell(row)))
@@ -82,13 +97,10 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
         if (isClosed || count === limit) break
       }
       flush()
-      if (count === 0) note(`There are no ${noun}.`)
-      return count
+      if (count + exitCode === 0) note(`There are no ${noun}.`)
+      return { count, exitCode }
     },
-    fail({ reason, message }: { reason: string; message: string }) {
-      if (isJson) write(JSON.stringify({ error: { reason, message } }), stderr)
-      else write(styleText('red', printable(message), { stream: stderr }), stderr)
-    },
+    fail,
     close: status.clear,
   }
 }
@@ -130,7 +142,7 @@ export function table(headings: string[], rows: (string | Cell)[][], stream?: Te
 /** NO_COLOR and FORCE_COLOR are honoured (https://no-color.org). */
 function show(cell: string | Cell, stream: TextOutput | undefined): string {
   const { text, colour } = typeof cell === 'string' ? { text: cell } : cell
-  return stream && colour ? styleText(colour, printable(text), { stream }) : printable(text)
+  return stream && colour ? styleText(colour, printableLine(text), { stream }) : printableLine(text)
 }
 
 /** 9.8 MiB */

@@ -52,6 +52,7 @@ export function createGatewayAnswers(corsAllowedOrigins: readonly string[]) {
       return { ...blocked, body: blocked.body.replace(/"detail":"[^"]*"/, `"detail":"${REFUSAL}"`) }
     },
 
-    wrongMethod: (methods: readonly string[]) => answer(wrongMethod(isForPages ? [...methods, 'OPTIONS'] : methods)),
+    wrongMethod: (path: string, methods: readonly string[]) =>
+      answer(wrongMethod(path, isForPages ? [...methods, 'OPTIONS'] : methods)),
   }
 }

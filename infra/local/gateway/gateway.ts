@@ -50,7 +50,7 @@ export async function startGateway(options: GatewayOptions) {
     }
     if (match.outcome === 'wrong_method') {
       const preflight = incoming.method === 'OPTIONS' && answers.preflight(match.allowed, incoming.headers.origin)
-      return preflight || answers.wrongMethod(match.allowed)
+      return preflight || answers.wrongMethod(path, match.allowed)
     }
     // When it breaks off, nobody waits for an answer any more, or one has already been given.
     const body = await readBody(incoming, MAX_BODY_BYTES).catch(() => undefined)

@@ -2,7 +2,7 @@ import type { ApiKeyAdministration, ApiKeyChange, ApiKeyRecord } from '../../aut
 import { ownerHash } from '../../auth/api-token.ts'
 import type { WorkspaceId } from '../../ids.ts'
 import { type ApiKeyItem, keyOfRecord, toRecord } from './api-key-store.ts'
-import type { Attributes } from './codec.ts'
+import { type Attributes, readOrName } from './codec.ts'
 import { asRead, openTable, setting, type TableSettings } from './table.ts'
 
 /** The others are stored as they are called: keyId as key_id. */
@@ -35,7 +35,9 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
     async *list({ workspaceId, after, limit }, signal) {
       const start = { ...(after && { after: keyOfRecord(after) }), ...(limit !== undefined && { Limit: limit }) }
       const pages = workspaceId === undefined ? table.scan(listOptions(signal)) : pagesOf(workspaceId, signal, start)
-      for await (const items of pages) yield* items.map(toRecord)
+      for await (const items of pages) {
+        for (const item of items) yield readOrName(item, toRecord, item.key_id)
+      }
     },
 
     async change(keyId, change, signal, shown) {

@@ -76,6 +76,15 @@ export function decodeMap<Item extends object>(codec: Codec<Item>, stored: unkno
   return item as Item
 }
 
+/** For lists, which must not end at an item that cannot be read. @param id its key, by which it is named then */
+export function readOrName<Item>(item: Attributes, read: (item: Attributes) => Item, id: AttributeValue | undefined) {
+  try {
+    return read(item)
+  } catch (error) {
+    return { id: `${id?.S}`, error }
+  }
+}
+
 /** By its keys. */
 export function nameOf({ workspace_id, document_id }: Attributes): string {
   const ids = Object.entries({ workspace_id, document_id })

@@ -4,6 +4,7 @@ import type { WorkspaceId } from '../../ids.ts'
 import type { WorkspaceLedger } from '../../ledger/ports/ledger.ts'
 import type { LedgerMaintenance, TableShard } from '../../ledger/ports/ledger-maintenance.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
+import { readOrName } from './codec.ts'
 import type { LedgerSettings } from './ledger.ts'
 import { asRead, openTable, setting } from './table.ts'
 import { decodeLedger, encodeNewWorkspace, encodeSettings } from './workspace-codec.ts'
@@ -39,7 +40,9 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
     async *readAll(signal, { after, limit } = {}) {
       const start = after && { ExclusiveStartKey: marshall(keyOf(after)) }
       const scan = { ...start, ...(limit !== undefined && { Limit: limit }) }
-      for await (const items of table.scan({ name: 'ledger.list', signal }, scan)) yield* items.map(decodeLedger)
+      for await (const items of table.scan({ name: 'ledger.list', signal }, scan)) {
+        for (const item of items) yield readOrName(item, decodeLedger, item.workspace_id)
+      }
     },
 
     async correct(workspaceId, { counted, expected, at }, signal) {

@@ -18,7 +18,7 @@ import {
   readWorkspaceId,
 } from '../body-members.ts'
 import { type Body, refuseBody } from '../known-names.ts'
-import { pageOf } from '../page.ts'
+import { describePage } from '../page.ts'
 import { queryValue, readLimit } from '../query.ts'
 import type { ApiEvent, RequestState } from '../request-state.ts'
 import { answer } from './manage-workspaces.ts'
@@ -37,16 +37,17 @@ export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies
 
   return {
     list_keys: {
-      async handle({ event, state: { deadline } }) {
+      async handle({ event, state: { deadline, log } }) {
         const workspaceId = readWorkspaceId(event)
         const after = readCursor(event, workspaceId)
         const limit = readLimit(event)
         const all = apiKeys.list({ workspaceId, after, limit: limit + 1 }, deadline.signal)
-        const { page, hasMore } = await pageOf(all, limit)
-        if (page.length === 0 && (await ledger.read(workspaceId, deadline.signal)) === undefined)
+        const describe = (key: ApiKeyRecord) => describeKey(key, now())
+        const page = await describePage(all, { limit, idOf: ({ keyId }) => keyId, describe, log })
+        const isEmpty = page.data.length + page.unreadable.length === 0
+        if (isEmpty && (await ledger.read(workspaceId, deadline.signal)) === undefined)
           throw new ServiceError('workspace_not_found')
-        const data = page.map((key) => describeKey(key, now()))
-        return answer({ data, has_more: hasMore, cursor: hasMore ? page.at(-1)?.keyId : null })
+        return answer(page)
       },
     },
 

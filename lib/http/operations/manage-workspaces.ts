@@ -8,7 +8,7 @@ import type { WorkspaceLedger, WorkspaceSettings } from '../../ledger/ports/ledg
 import type { Operation } from '../api-handler.ts'
 import { readNumber, readRequestsPerMinute, readWorkspaceId } from '../body-members.ts'
 import { type Body, refuseBody } from '../known-names.ts'
-import { pageOf } from '../page.ts'
+import { describePage } from '../page.ts'
 import { queryValue, readLimit } from '../query.ts'
 
 const MOST_RETENTION_SECONDS = 3650 * 86_400
@@ -17,14 +17,13 @@ const MOST_RETENTION_SECONDS = 3650 * 86_400
 export function workspaceOperations(deps: WorkspaceDependencies) {
   return {
     list_workspaces: {
-      async handle({ event, state: { deadline } }) {
+      async handle({ event, state: { deadline, log } }) {
         const after = queryValue(event, 'cursor')
         if (after !== undefined && !isWorkspaceId(after)) throw new ServiceError('invalid_cursor')
         const limit = readLimit(event)
         const all = deps.workspaces.readAll(deadline.signal, { after, limit: limit + 1 })
-        const { page, hasMore } = await pageOf(all, limit)
-        const cursor = hasMore ? page.at(-1)?.workspaceId : null
-        return answer({ data: page.map(describeWorkspace), has_more: hasMore, cursor })
+        const idOf = ({ workspaceId }: WorkspaceLedger) => workspaceId
+        return answer(await describePage(all, { limit, idOf, describe: describeWorkspace, log }))
       },
     },
 

@@ -20,13 +20,13 @@ export interface LedgerMaintenance {
   /** The ids of all workspaces, in a stable order. @param shard omitted: all */
   list(signal: AbortSignal, shard?: TableShard): AsyncIterable<WorkspaceId>
   /**
-   * In no order, but always the same. @throws Error at the first ledger that cannot be read
+   * In no order, but always the same. A ledger that cannot be read comes as the workspace's id and the error.
    * @param from.after begins after this workspace, which may be gone @param from.limit of one call
    */
   readAll(
     signal: AbortSignal,
     from?: { after?: WorkspaceId | undefined; limit?: number },
-  ): AsyncIterable<WorkspaceLedger>
+  ): AsyncIterable<WorkspaceLedger | { id: string; error: unknown }>
   /**
    * Changes what is counted by the drift found at one version of the ledger, whatever has changed since. Takes effect
    * only once, even if several audits send it, or one repeats it. Makes the ledger if there was none.

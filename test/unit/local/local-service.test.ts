@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Route, readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { type ServedRequest, startGateway } from '../../../infra/local/gateway/gateway.ts'
 import { matchRoute } from '../../../infra/local/gateway/routes.ts'
-import { printable } from '../../../infra/local/printable.ts'
+import { printable, printableJson, printableLine } from '../../../infra/local/printable.ts'
 import { createServiceLog } from '../../../infra/local/service-log.ts'
 import { parseHost, parsePort, readStartOptions } from '../../../infra/local/start-options.ts'
 import { emptyDirectory, lockDirectory } from '../../../infra/local/stores/directory-lock.ts'
@@ -161,4 +161,7 @@ it.each([
   ['two\nlines', 'two\nlines'],
 ])('printable shows %j as %j', (text, shown) => {
   expect(printable(text)).toBe(shown)
+  expect(printableLine(text)).toBe(shown.replaceAll('\n', '\\n'))
+  const json = printableJson({ text })
+  expect([JSON.parse(json), printable(json)]).toEqual([{ text }, json])
 })
