@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { formatFileId } from '../../../lib/ids.ts'
+import { NOW_MS } from '../ports.ts'
+import { createLimiter } from '../stores/keys-and-limits.ts'
 import { replaceWaits } from '../virtual-waits.ts'
 import { UNLIMITED } from './documents-api.ts'
 import type { AnyResponse } from './openapi.ts'
@@ -28,7 +30,7 @@ export function usePromotionsOfMany() {
   // Each wait gives the answers of the S3 in memory, which are streams, a turn.
   replaceWaits((_ms, value) => setImmediate(value))
   return (paths: readonly string[] = [], change: Parameters<typeof createTestApi>[0] = {}) => {
-    const api = createTestApi({ rateLimiter: { ...UNLIMITED }, ...change })
+    const api = createTestApi({ rateLimiter: createLimiter(UNLIMITED.policy, () => NOW_MS), ...change })
     for (const path of paths) api.putFile(path, CSV, 'text/csv')
     return api
   }
