@@ -17,7 +17,7 @@ export interface PromotionOfManyRequest extends Omit<PromotionRequest, 'idempote
   files: { paths: readonly FilePath[] } | { prefix: string }
   /** The `next` of another answer, not validated yet. */
   after: string | undefined
-  /** Counts up to so many files besides the request, which counts as one. @returns how many the rate limit allows */
+  /** Counts up to so many files besides the request, which counts as one. @returns how many the rate limit allows now */
   countMore(most: number): Promise<number>
 }
 
@@ -32,6 +32,8 @@ export interface PromotionOfMany {
   listed: FileOutcome[]
   /** What the next request is to come after; undefined when this was all. */
   next: string | undefined
+  /** How many of the files that were looked up wait for the rate limit. */
+  waiting: number
   usage: StorageUsage | undefined
 }
 
@@ -56,11 +58,11 @@ export async function promoteContainerFiles(
   request.telemetry.annotate({ container_id: containerId })
   const { found, next } = await findFiles(containerId, request, deps)
   await request.rateLimitPassed
-  const counted = found.length > 1 ? 1 + (await request.countMore(found.length - 1)) : 1
-  const known = await lookUp(found.slice(0, counted), request, deps)
+  const known = await lookUp(found, request, deps)
   const earlier = await findEarlier(known, request, deps)
+  const { allowed, waiting } = await countFiles(known, earlier, request)
   const room = createRoom(request.caller.workspaceId, request, deps)
-  const outcomes = await promoteEach(known, earlier, { ...request, room }, deps)
+  const outcomes = await promoteEach(allowed, earlier, { ...request, room }, deps)
   const end = outcomes.findIndex(({ outcome }) => outcome === 'left')
   const listed = end === -1 ? outcomes : outcomes.slice(0, end)
   const first = listed[0]
@@ -68,7 +70,7 @@ export async function promoteContainerFiles(
   if (first && listed.every(({ error }) => error?.reason === 'container_not_found')) throw first.error
   const isCut = last && listed.length < found.length
   const usage = await room.ledger().catch(() => undefined)
-  return { outcomes, listed, next: isCut ? formatFileId(last.path) : next, usage }
+  return { outcomes, listed, next: isCut ? formatFileId(last.path) : next, waiting, usage }
 }
 
 async function findFiles(
@@ -128,17 +130,36 @@ async function findEarlier(
   }
 }
 
+/**
+ * The look is paid for by the request, with all files that it keeps as they are, and one other: so that the lowest limit
+ * allows progress. Each further one counts, whether it is promoted, refused, or gets a later end.
+ */
+async function countFiles(
+  known: readonly FoundFile[],
+  earlier: EarlierDocuments,
+  { countMore }: PromotionOfManyRequest,
+) {
+  const isKept = ({ location, seen }: FoundFile) => {
+    const item = seen && earlier.get(documentIdOfFile(location, seen.etag))
+    return item?.state === 'ready' && item.expiresAt === undefined
+  }
+  const others = known.filter((found) => !isKept(found))
+  const counted = others.length > 1 ? 1 + (await countMore(others.length - 1)) : others.length
+  const next = others[counted]
+  return { allowed: next ? known.slice(0, known.indexOf(next)) : known, waiting: others.length - counted }
+}
+
 /** @returns their outcomes, in the same order */
 async function promoteEach(
-  known: readonly FoundFile[],
+  files: readonly FoundFile[],
   earlier: EarlierDocuments,
   request: PromotionOfManyRequest & { room: Room },
   deps: PromotionOfManyDependencies,
 ): Promise<FileOutcome[]> {
-  const promote = (found: FoundFile) => promoteOneOfMany(found, { earlier, isFirst: found === known[0] }, request, deps)
+  const promote = (found: FoundFile) => promoteOneOfMany(found, { earlier, isFirst: found === files[0] }, request, deps)
   // Each copy in parts needs all connections that there are.
   const isInParts = ({ seen }: FoundFile) => seen !== undefined && !deps.objects.copiesWhole(seen.sizeBytes)
-  const { inParts = [], whole = [] } = Object.groupBy(known, (found) => (isInParts(found) ? 'inParts' : 'whole'))
+  const { inParts = [], whole = [] } = Object.groupBy(files, (found) => (isInParts(found) ? 'inParts' : 'whole'))
   const done = await Promise.all([
     pMap(inParts, promote, { concurrency: 1 }),
     pMap(whole, promote, { concurrency: AT_ONCE }),

@@ -22,7 +22,7 @@ export async function handlePromoteContainerFiles(
   const expiresInSeconds = readExpiresIn(event, body)
   const wanted = { ...readFilesToPromote(body), expiresInSeconds, containerId: event.pathParameters?.container_id }
   if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
-  const { outcomes, listed, next, ...known } = await promoteContainerFiles(
+  const { outcomes, listed, next, waiting, ...known } = await promoteContainerFiles(
     { ...state, ...request, ...wanted, caller },
     deps,
   )
@@ -50,6 +50,8 @@ export async function handlePromoteContainerFiles(
   }))
   const isNothing = data.length === 0 && next === undefined && body.after === undefined
   const detail = `The container has no file whose path begins with ${JSON.stringify(body.prefix)}.`
+  // Not as Retry-After: that means nothing on a 200 (RFC 9110 §10.2.3).
+  const pauseMs = next === undefined ? 0 : request.pauseMs(Math.max(1, waiting))
   return {
     statusCode: 200,
     headers: { ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)) },
@@ -58,6 +60,7 @@ export async function handlePromoteContainerFiles(
       data,
       has_more: next !== undefined,
       next: next ?? null,
+      ...(pauseMs > 0 && { retry_after_seconds: Math.ceil(pauseMs / 1000) }),
       ...(isNothing && { detail }),
     }),
   }

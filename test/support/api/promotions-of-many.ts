@@ -14,7 +14,13 @@ interface Item {
   document?: { id: string; expires_at?: string }
   error?: { code: number; metadata: { reason: string; detail: string } }
 }
-export const listOf = ({ body }: AnyResponse) => body as { data: Item[]; has_more: boolean; next: string | null }
+interface Page {
+  data: Item[]
+  has_more: boolean
+  next: string | null
+  retry_after_seconds?: number
+}
+export const listOf = ({ body }: AnyResponse) => body as Page
 /** Each path with its outcome or, if it was refused, the reason. */
 export const outcomesOf = (response: AnyResponse) =>
   listOf(response).data.map(({ path, outcome, error }) => [path, error?.metadata.reason ?? outcome] as const)
