@@ -85,6 +85,12 @@ export function countInProcess(now: () => number) {
       return tatMs > nowMs + toleranceMs(store.policy) ? describeDecision(store.policy, false, tatMs, nowMs) : undefined
     },
 
+    /** Until so many would be allowed, or a whole burst, as far as this process knows. */
+    pauseMs(keyId: string, count: number): number {
+      const latestTatMs = now() + toleranceMs(store.policy, Math.min(count, store.policy.burst))
+      return Math.max(0, (tats.get(keyId) ?? 0) - latestTatMs)
+    },
+
     async take(keyId: string, signal: AbortSignal, count = 1): Promise<RateLimitDecision> {
       const nowMs = now()
       const interval = emissionIntervalMs(store.policy)

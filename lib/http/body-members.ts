@@ -32,7 +32,7 @@ export function readRequestsPerMinute(body: Body): number | undefined {
 }
 
 export function readPermissions({ permissions }: Body): Permission[] | undefined {
-  if (permissions === undefined || permissions === null) return undefined
+  if (permissions === undefined) return undefined
   const known: readonly unknown[] = PERMISSIONS
   if (Array.isArray(permissions) && permissions.length > 0 && permissions.every((each) => known.includes(each)))
     return [...new Set<Permission>(permissions)]

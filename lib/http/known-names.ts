@@ -6,7 +6,7 @@ import { readWaitMs } from './preconditions.ts'
 import { queryNames, queryValues, refuseParameter } from './query.ts'
 import { headerValues } from './request-headers.ts'
 
-/** The members of a body. Those that are null or empty count as not sent, except by platforms; an empty prefix is all files. */
+/** The members of a body. Those that are null count as not sent, except by platforms. */
 export type Body = Readonly<Record<string, unknown>>
 
 /** Older libraries of Anthropic, and Azure's, send these with every request. */
@@ -30,17 +30,18 @@ export function requireKnownNames(event: APIGatewayProxyEvent, operation: Operat
     const isSent = name === 'Prefer' ? readWaitMs(event) : headerValues(event, name.toLowerCase()).length > 0
     if (isSent) refuseParameter(name, 'Only POST /containers/{container_id}/files/{file_id}/promote knows this header.')
   }
-  const body = readBody(event, whom === 'platform')
+  const body = readBody(event)
   // JSON.parse makes a member of __proto__, so that one is unknown like any other.
   const unknown = Object.keys(body).find((name) => !members.includes(name))
   if (unknown !== undefined) {
     const only = members.length > 0 ? `it may have only the members ${members.join(', ')}.` : 'it must be empty.'
     refuseBody(`It has ${JSON.stringify(unknown.slice(0, MOST_SHOWN))}, but ${only}`)
   }
-  return body
+  if (whom === 'platform') return body
+  return Object.fromEntries(Object.entries(body).filter(([, member]) => member !== null))
 }
 
-function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, isOfPlatform: boolean): Body {
+function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body {
   const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
   if (bytes.length > MAX_BODY_BYTES) refuseBody(`It must have at most ${MAX_BODY_BYTES} bytes.`)
   let value: unknown
@@ -53,9 +54,7 @@ function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, isOfPlatform:
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     refuseBody('It must be a JSON object in UTF-8.')
-  const isSent = ([name, member]: [string, unknown]) =>
-    isOfPlatform || (member !== null && (member !== '' || name === 'prefix'))
-  return Object.fromEntries(Object.entries(value).filter(isSent))
+  return value as Body
 }
 
 /** The key alone decides, but who means another workspace must not see or lose files of this one. @throws ServiceError workspace_mismatch */

@@ -14,6 +14,8 @@ export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'b
   decision: Promise<RateLimitDecision | undefined>
   /** Counts up to so many requests more: an operation on many files counts each. @returns how many the limit allows */
   countMore(most: number): Promise<number>
+  /** Until so many more requests are allowed, or a whole burst; 0 if they are now. */
+  pauseMs(count: number): number
 }
 
 /** Shared by middlewares and handler, about one request. */

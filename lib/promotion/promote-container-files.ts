@@ -8,13 +8,7 @@ import type { StorageUsage } from '../ledger/ports/ledger.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { compareBytes } from '../object-keys.ts'
 import { documentIdOfFile } from './idempotency.ts'
-import {
-  type EarlierDocuments,
-  type FileOutcome,
-  type FoundFile,
-  LEAST_WORK_MS,
-  promoteOneOfMany,
-} from './promote-one-of-many.ts'
+import { type EarlierDocuments, type FileOutcome, type FoundFile, promoteOneOfMany } from './promote-one-of-many.ts'
 import type { PromotionDependencies, PromotionRequest, Room } from './promotion.ts'
 import { createRoom } from './room.ts'
 
@@ -23,7 +17,7 @@ export interface PromotionOfManyRequest extends Omit<PromotionRequest, 'idempote
   files: { paths: readonly FilePath[] } | { prefix: string }
   /** The `next` of another answer, not validated yet. */
   after: string | undefined
-  /** Counts up to so many files besides the request, which counts as one. @returns how many the rate limit allows */
+  /** Counts up to so many files besides the request, which counts as one. @returns how many the rate limit allows now */
   countMore(most: number): Promise<number>
 }
 
@@ -31,54 +25,52 @@ export interface PromotionOfManyDependencies extends PromotionDependencies {
   containerFiles: ContainerFiles
 }
 
-/** In one request. */
-export const MOST_FILES = 500
-/** Files between two counts of the rate limit: as many as one BatchGetItem reads. */
-const CHUNK = 100
+export interface PromotionOfMany {
+  /** Of all files that were begun. */
+  outcomes: FileOutcome[]
+  /** Those up to the first that was left. The next request answers with what came of the others. */
+  listed: FileOutcome[]
+  /** What the next request is to come after; undefined when this was all. */
+  next: string | undefined
+  /** How many of the files that were looked up wait for the rate limit. */
+  waiting: number
+  usage: StorageUsage | undefined
+}
+
+/** In one request: as many as one BatchGetItem reads. */
+export const MOST_FILES = 100
 /** Each holds one of a ledger's takings (lib/aws/dynamodb/ledger.ts) for milliseconds: other promotions need places, too. */
-const concurrency = 10
-/** For as long, lookups of a chunk begin; the rest is left to the next one, so that slow ones leave time to promote. */
+const AT_ONCE = 10
+/** Lookups begin for as long. The next request makes the others, so that this one has time to promote. */
 const LOOK_UP_FOR_MS = 5000
 
 /**
  * Promotes many files of a container, in the order of their paths (UTF-8 bytes). A file that has not changed keeps its
  * document, so a repetition makes nothing twice. Ends before a file for which time or rate limit do not suffice; what
  * was done until then is done.
- * @returns `listed`: what was done up to there; the next request answers with what else was. `next`: what that comes
- *   after; undefined when this was all
  * @throws ServiceError if no file was done
  */
 export async function promoteContainerFiles(
   request: PromotionOfManyRequest,
   deps: PromotionOfManyDependencies,
-): Promise<{ done: FileOutcome[]; listed: FileOutcome[]; next: string | undefined; usage: StorageUsage | undefined }> {
+): Promise<PromotionOfMany> {
   const containerId = parseContainerId(request.containerId)
   request.telemetry.annotate({ container_id: containerId })
   const { found, next } = await findFiles(containerId, request, deps)
   await request.rateLimitPassed
+  const known = await lookUp(found, request, deps)
+  const earlier = await findEarlier(known, request, deps)
+  const { allowed, waiting } = await countFiles(known, earlier, request)
   const room = createRoom(request.caller.workspaceId, request, deps)
-  const outcomes: (FileOutcome | undefined)[] = []
-  for (let counted = 1; outcomes.length < found.length && !outcomes.includes(undefined); ) {
-    // Files that are counted now would be counted again by the next request.
-    if (outcomes.length > 0 && request.deadline.leftMs() < LEAST_WORK_MS) break
-    const wanted = Math.min(outcomes.length + CHUNK, found.length)
-    if (wanted > counted && counted - outcomes.length < 2) counted += await request.countMore(wanted - counted)
-    const chunk = found.slice(outcomes.length, counted)
-    if (chunk.length === 0) break
-    const done = await promoteChunk(chunk, outcomes.length === 0, { ...request, room }, deps).catch((error) => {
-      if (outcomes.length === 0) throw error
-      request.log.warn('the rest was left to the next request', { error })
-      return [undefined]
-    })
-    outcomes.push(...done)
-  }
-  const done = outcomes.filter((each) => each !== undefined)
-  const listed = outcomes.includes(undefined) ? done.slice(0, outcomes.indexOf(undefined)) : done
-  const [first, last] = [listed[0], listed.at(-1)]
+  const outcomes = await promoteEach(allowed, earlier, { ...request, room }, deps)
+  const end = outcomes.findIndex(({ outcome }) => outcome === 'left')
+  const listed = end === -1 ? outcomes : outcomes.slice(0, end)
+  const first = listed[0]
+  const last = listed.at(-1)
   if (first && listed.every(({ error }) => error?.reason === 'container_not_found')) throw first.error
   const isCut = last && listed.length < found.length
   const usage = await room.ledger().catch(() => undefined)
-  return { done, listed, next: isCut ? formatFileId(last.path) : next, usage }
+  return { outcomes, listed, next: isCut ? formatFileId(last.path) : next, waiting, usage }
 }
 
 async function findFiles(
@@ -106,32 +98,20 @@ async function findFiles(
   return { found: items.map((seen) => ({ ...located(seen.path), seen })), next }
 }
 
-/** @returns the outcomes of those that were looked up; undefined where the time did not suffice */
-async function promoteChunk(
-  chunk: readonly FoundFile[],
-  isFirst: boolean,
-  request: PromotionOfManyRequest & { room: Room },
+/** @returns those that could be looked up in time, at least one */
+async function lookUp(
+  all: readonly FoundFile[],
+  { deadline }: PromotionOfManyRequest,
   deps: PromotionOfManyDependencies,
-): Promise<(FileOutcome | undefined)[]> {
-  const lookUpUntilMs = request.deadline.leftMs() - LOOK_UP_FOR_MS
-  const lookUp = async (found: FoundFile): Promise<FoundFile | typeof pMapSkip> => {
+): Promise<FoundFile[]> {
+  const untilMs = deadline.leftMs() - LOOK_UP_FOR_MS
+  const lookUpOne = async (found: FoundFile): Promise<FoundFile | typeof pMapSkip> => {
     if (found.seen) return found
-    if (request.deadline.leftMs() < lookUpUntilMs) return pMapSkip
-    const file = findContainerFile(found.location, deps, request.deadline.signal)
+    if (deadline.leftMs() < untilMs) return pMapSkip
+    const file = findContainerFile(found.location, deps, deadline.signal)
     return { ...found, file, seen: await file.catch(() => undefined) }
   }
-  const known = await pMap(chunk, lookUp, { concurrency })
-  const earlier = await findEarlier(known, request, deps)
-  const outcomes = new Map<FoundFile, FileOutcome | undefined>()
-  const promote = async (found: FoundFile) => {
-    const ofChunk = { earlier, isFirst: isFirst && found === known[0] }
-    outcomes.set(found, await promoteOneOfMany(found, ofChunk, request, deps))
-  }
-  // Each copy in parts needs all connections that there are.
-  const isInParts = ({ seen }: FoundFile) => seen !== undefined && !deps.objects.copiesWhole(seen.sizeBytes)
-  const [inParts, whole] = [known.filter(isInParts), known.filter((found) => !isInParts(found))]
-  await Promise.all([pMap(inParts, promote, { concurrency: 1 }), pMap(whole, promote, { concurrency })])
-  return known.map((found) => outcomes.get(found))
+  return pMap(all, lookUpOne, { concurrency: AT_ONCE })
 }
 
 /** @returns none when one of them cannot be read: it is not to refuse the others, so each is looked for by itself */
@@ -148,4 +128,41 @@ async function findEarlier(
     if (error instanceof UnreadableItemError) return new Map()
     throw error
   }
+}
+
+/**
+ * The look is paid for by the request, with all files that it keeps as they are, and one other: so that the lowest limit
+ * allows progress. Each further one counts, whether it is promoted, refused, or gets a later end.
+ */
+async function countFiles(
+  known: readonly FoundFile[],
+  earlier: EarlierDocuments,
+  { countMore }: PromotionOfManyRequest,
+) {
+  const isKept = ({ location, seen }: FoundFile) => {
+    const item = seen && earlier.get(documentIdOfFile(location, seen.etag))
+    return item?.state === 'ready' && item.expiresAt === undefined
+  }
+  const others = known.filter((found) => !isKept(found))
+  const counted = others.length > 1 ? 1 + (await countMore(others.length - 1)) : others.length
+  const next = others[counted]
+  return { allowed: next ? known.slice(0, known.indexOf(next)) : known, waiting: others.length - counted }
+}
+
+/** @returns their outcomes, in the same order */
+async function promoteEach(
+  files: readonly FoundFile[],
+  earlier: EarlierDocuments,
+  request: PromotionOfManyRequest & { room: Room },
+  deps: PromotionOfManyDependencies,
+): Promise<FileOutcome[]> {
+  const promote = (found: FoundFile) => promoteOneOfMany(found, { earlier, isFirst: found === files[0] }, request, deps)
+  // Each copy in parts needs all connections that there are.
+  const isInParts = ({ seen }: FoundFile) => seen !== undefined && !deps.objects.copiesWhole(seen.sizeBytes)
+  const { inParts = [], whole = [] } = Object.groupBy(files, (found) => (isInParts(found) ? 'inParts' : 'whole'))
+  const done = await Promise.all([
+    pMap(inParts, promote, { concurrency: 1 }),
+    pMap(whole, promote, { concurrency: AT_ONCE }),
+  ])
+  return done.flat().toSorted((one, other) => compareBytes(one.path, other.path))
 }

@@ -10,10 +10,10 @@ import { requirePromotable } from './promote-container-file.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies } from './promotion.ts'
 import { requireRoom } from './room.ts'
 
-/** The outcome for one of a request's files: a document, or why it was refused. */
+/** The outcome for one of a request's files: a document, why it was refused, or that the time did not suffice for it. */
 export interface FileOutcome extends Partial<Promotion> {
   path: FilePath
-  outcome: 'promoted' | 'kept' | 'refused'
+  outcome: 'promoted' | 'kept' | 'refused' | 'left'
   error?: ServiceError
 }
 
@@ -30,7 +30,7 @@ export interface FoundFile {
 export type EarlierDocuments = ReadonlyMap<DocumentId, DocumentItem | undefined>
 
 /** A file that begins later than this before the deadline would hardly be done. */
-export const LEAST_WORK_MS = 5000
+const LEAST_WORK_MS = 5000
 const PAUSE_MS = 500
 /** A twin that lives needs less than this: what a dead one has left is refused until it may be replaced. */
 const PATIENCE_FOR_TWIN_MS = 5000
@@ -39,14 +39,14 @@ type Request = Omit<AttemptRequest, 'mayHaveTwin'>
 
 /**
  * @param isFirst of the whole request: it is done or refused, whatever the time, so that each request makes progress
- * @returns undefined when the time does not suffice; what else goes wrong is the file's own refusal
+ * @returns never rejects: what goes wrong is the file's own refusal
  */
 export async function promoteOneOfMany(
   { location, seen, file: lookUp }: FoundFile,
   { earlier, isFirst }: { earlier: EarlierDocuments; isFirst: boolean },
   request: Request,
   deps: PromotionDependencies,
-): Promise<FileOutcome | undefined> {
+): Promise<FileOutcome> {
   const { path } = location
   const { signal, leftMs } = request.deadline
   const hasTime = () => isFirst || (!signal.aborted && leftMs() >= LEAST_WORK_MS)
@@ -54,7 +54,7 @@ export async function promoteOneOfMany(
     const documentId = seen && documentIdOfFile(location, seen.etag)
     const kept = documentId && (await replay(location, earlier.get(documentId), request, deps))
     if (kept) return { path, outcome: 'kept', ...kept }
-    if (!hasTime()) return undefined
+    if (!hasTime()) return { path, outcome: 'left' }
     const isNew = documentId && earlier.has(documentId) && earlier.get(documentId) === undefined
     // When a run finds the quota full, its other files need no lookup.
     if (isNew && seen.sizeBytes <= deps.maxFileBytes)
@@ -66,7 +66,7 @@ export async function promoteOneOfMany(
   } catch (error) {
     const refused = error instanceof ServiceError ? error : new ServiceError('internal_error', { cause: error })
     const { reason } = refused
-    if (!hasTime() && rowOf(refused).needsTime) return undefined
+    if (!hasTime() && rowOf(refused).needsTime) return { path, outcome: 'left' }
     if (refused.status >= 500) request.log.error('a file of many was not promoted', { reason, error })
     return { path, outcome: 'refused', error: refused }
   }

@@ -6,7 +6,7 @@ import { type DocumentId, formatFileId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { idOf, WORKSPACE } from '../support/api/idempotent-promotions.ts'
 import { invoke } from '../support/api/invoke.ts'
-import { type DocumentedOperation, OPENAPI, PROMOTE } from '../support/api/openapi.ts'
+import { type DocumentedOperation, isDocumentedBody, OPENAPI, PROMOTE } from '../support/api/openapi.ts'
 import { OPERATIONS, type ServedOperation } from '../support/api/operations.ts'
 import { type RouteRequest, routeEvent } from '../support/api/rest-event.ts'
 import { addTenant, TENANT } from '../support/api/tenant.ts'
@@ -64,13 +64,16 @@ async function prepare(operation: TestedOperation) {
     const event = routeEvent(operation, { ...request, headers: { ...authorization, ...headers } })
     return invoke(api.handlers[operation.functionId], { event, operation })
   }
+  /** The other members of a right body. */
+  const baseFor = (name: string) => {
+    const { paths, ...others } = { ...(operation.body as { paths?: unknown }) }
+    return paths !== undefined && name !== 'paths' ? { prefix: '' } : others
+  }
   /** @param value as JSON.parse makes it: in a literal, __proto__ would be the prototype */
   const sendWith = (place: Place, name: string, value: unknown) => {
     const named = JSON.parse(JSON.stringify({ name: value }).replace('name', name))
     if (place !== 'body') return send(place === 'query' ? { query: named } : { headers: named })
-    const { paths, ...others } = { ...(operation.body as { paths?: unknown }) }
-    const base = paths !== undefined && name !== 'paths' ? { prefix: '' } : others
-    return send({ body: { ...base, ...named } })
+    return send({ body: { ...baseFor(name), ...named } })
   }
   const cursors = { '/workspaces': 'ws_1', '/workspaces/{workspace_id}/keys': keyIdOf(TENANT.workspace_id) }
   const ofDocuments = formatCursor(WORKSPACE, { createdAt: new Date(NOW_MS), documentId })
@@ -95,7 +98,7 @@ async function prepare(operation: TestedOperation) {
     ...{ Prefer: ['wait=1', ''], prefix: ['', '/'], paths: [[PATH], []] },
   }
   const valuesOf = (name: string) => (Object.hasOwn(values, name) && values[name]) || ['x', 'x']
-  return { documents: api.stored.documents, send, sendWith, valuesOf }
+  return { documents: api.stored.documents, send, sendWith, baseFor, valuesOf }
 }
 
 describe.each(Object.entries(ALL))('%s', (_, operation) => {
@@ -129,10 +132,19 @@ describe.each(Object.entries(ALL))('%s', (_, operation) => {
   it('takes an empty body, as clients send it with nothing to say, unless it needs to know more', async () => {
     const { send } = await prepare(operation)
     const needsBody = [OPERATIONS.promote_container_files, OPERATIONS.save_key].includes(operation as never)
-    const isForPlatform = /^.workspaces/.test(operation.path)
-    for (const body of ['', ' ', '{}', 'null', '{"x":null}', '{"x":""}']) {
-      const isRefused = needsBody || (isForPlatform && body.includes('x'))
+    for (const body of ['', ' ', '{}', 'null', '{"x":null}']) {
+      const isRefused = needsBody || body.includes('x')
       expect((await send({ body })).status, body).toBe(isRefused ? 400 : operation.success)
+    }
+  })
+
+  it('takes null and what is empty for a member where the document does', async () => {
+    const { send, baseFor } = await prepare(operation)
+    const names = [...verdictsOf(operation, 'body').keys()]
+    for (const member of names.flatMap((name) => [null, '', []].map((value) => ({ [name]: value })))) {
+      const body = { ...baseFor(Object.keys(member).join()), ...member }
+      const { status } = await send({ body })
+      expect(status === operation.success, JSON.stringify(body)).toBe(isDocumentedBody(body, operation))
     }
   })
 

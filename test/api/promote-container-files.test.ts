@@ -88,22 +88,17 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
     }
   })
 
-  it('goes through five hundred files, each once, and says where to go on', async () => {
-    const paths = manyPaths(501)
+  it('goes through a hundred files, each once, and says where to go on', async () => {
+    const paths = manyPaths(101)
     const api = prepare(paths)
-    // All of them would take a busy machine longer than the gateway waits: there is room for fifty.
-    await api.workspaces.create('ws_1' as WorkspaceId, { quotaBytes: 50 * CSV.length }, AbortSignal.timeout(1000))
     const first = await api.promoteAll({ prefix: 'many/' })
-    expect(listOf(first).data.map(({ path }) => path)).toEqual(paths.slice(0, 500))
-    const outcomes = outcomesOf(first).map(([, outcome]) => outcome)
-    const refused = 'storage_quota_exceeded'
-    expect(outcomes.toSorted()).toEqual([...Array(50).fill('promoted'), ...Array(450).fill(refused)])
-    expect(first.body).toMatchObject(cutBehind(paths.slice(0, 500)))
+    expect(outcomesOf(first)).toEqual(all('promoted', paths.slice(0, 100)))
+    expect(first.body).toMatchObject(cutBehind(paths.slice(0, 100)))
     const rest = await api.promoteAll({ prefix: 'many/', after: listOf(first).next })
-    expect(outcomesOf(rest)).toEqual([['many/500.csv', refused]])
+    expect(outcomesOf(rest)).toEqual(all('promoted', paths.slice(100)))
     expect(rest.body).toMatchObject({ has_more: false, next: null })
-    expect(api.stored.documents().length).toBe(50)
-    expect(rest.headers).toMatchObject({ 'storage-used-bytes': String(50 * CSV.length) })
+    expect(api.stored.documents().length).toBe(101)
+    expect(rest.headers).toMatchObject({ 'storage-used-bytes': String(101 * CSV.length) })
   })
 
   it('answers with an empty list for a prefix that no file has, which it says, and after the last file', async () => {

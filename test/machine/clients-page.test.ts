@@ -82,29 +82,35 @@ describe(`docs/clients.md, "${MANY}"`, () => {
   const [, section = ''] = PAGE.split(`## ${MANY}\n`)
   const blocks = (section.split('\n## ')[0] ?? '').matchAll(/^(\w+).*:\n\n```js\n([\s\S]*?)^```$/gm)
   const programs = [...blocks].map(([, library = '', code = '']): [string, string] => [library, code])
-  const paths = Array.from({ length: 3 }, (_, number) => `output/${number}.csv`)
+  const paths = Array.from({ length: 12 }, (_, number) => `output/${10 + number}.csv`)
 
   it('has a program for each library', () => {
     expect(programs.map(([library]) => library)).toEqual(['OpenRouter', 'OpenAI', 'Anthropic'])
   })
 
-  it.each(programs)('%s: keeps each file once, though an answer is lost', async (library, code) => {
-    const workspaceId = service().newWorkspaceId()
-    const [apiKey, baseUrl] = [await service().newKey(workspaceId), service().demo.base_url]
-    for (const path of paths) await service().putFile(workspaceId, 'sess_clients', path, REPORT)
-    await writeFile(join(directory, 'many.mjs'), code)
-    proxy.calls.length = 0
-    proxy.fault = () => (proxy.calls.length === 1 ? { kind: 'lose_answer' } : undefined)
-    const env = { ...process.env, API_KEY: apiKey, CONTAINER_ID: 'sess_clients', BASE_URL: `${proxy.endpoint}/v1` }
-    const runProgram = () => run(process.execPath, ['many.mjs'], { cwd: directory, env })
-    // fetch repeats nothing by itself.
-    const { stdout } = await (library === 'OpenRouter' ? runProgram().catch(runProgram) : runProgram())
-    expect(proxy.calls).toHaveLength(2)
-    for (const path of paths) expect(stdout).toMatch(new RegExp(`^kept ${path} file_\\w+$`, 'm'))
-    const left = await fetch(`${baseUrl}/files`, { headers: { authorization: `Bearer ${apiKey}` } })
-    const { data } = (await left.json()) as { data: { filename: string }[] }
-    expect(data.map(({ filename }) => filename).toSorted()).toEqual(paths)
-  })
+  it.each(programs)(
+    '%s: keeps each file once, though an answer is lost and the rate limit refuses more',
+    async (...program) => {
+      const [library, code] = program
+      const workspaceId = service().newWorkspaceId()
+      const key = ['--workspace', workspaceId, '--management', '--requests-per-minute', '60', '--yes']
+      const apiKey = (await service().admin('keys', 'create', ...key)).stdout.trim()
+      for (const path of paths) await service().putFile(workspaceId, 'sess_clients', path, REPORT)
+      await writeFile(join(directory, 'many.mjs'), code)
+      proxy.calls.length = 0
+      proxy.fault = () => (proxy.calls.length === 1 ? { kind: 'lose_answer' } : undefined)
+      const env = { ...process.env, API_KEY: apiKey, CONTAINER_ID: 'sess_clients', BASE_URL: `${proxy.endpoint}/v1` }
+      const runProgram = () => run(process.execPath, ['many.mjs'], { cwd: directory, env })
+      // fetch repeats nothing by itself.
+      const { stdout } = await (library === 'OpenRouter' ? runProgram().catch(runProgram) : runProgram())
+      const lines = stdout.trim().split('\n')
+      expect(lines).toEqual(paths.map((path) => expect.stringMatching(`^(kept|promoted) ${path} file_\\w+$`)))
+      const authorization = `Bearer ${await service().newKey(workspaceId)}`
+      const left = await fetch(`${service().demo.base_url}/files`, { headers: { authorization } })
+      const { data } = (await left.json()) as { data: { filename: string }[] }
+      expect(data.map(({ filename }) => filename).toSorted()).toEqual(paths)
+    },
+  )
 })
 
 describe('the table of methods', () => {

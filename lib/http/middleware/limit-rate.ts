@@ -37,7 +37,8 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     const rateLimitPassed = decision.then(requireAllowed)
     const countMore = (most: number) => countAsManyAsFit(limited, state, most)
     const beginWait = (longestMs: number) => waitOrThrow(limited, state, longestMs)
-    state.rateLimit = { policy: limiter.policy, decision, rateLimitPassed, countMore, beginWait }
+    const pauseMs = (count: number) => limited.counted.pauseMs(keyId, count)
+    state.rateLimit = { policy: limiter.policy, decision, rateLimitPassed, countMore, pauseMs, beginWait }
     const refused = new AbortController()
     rateLimitPassed.catch((refusal) => refused.abort(refusal))
     state.deadline = { ...state.deadline, signal: AbortSignal.any([state.deadline.signal, refused.signal]) }
@@ -63,8 +64,9 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     const last = await state.rateLimit?.decision
     const count = Math.min(most, Math.max(1, last?.remaining ?? limited.limiter.policy.burst))
     const decision = await takeOrPass(limited, state, count)
-    if (state.rateLimit && decision) state.rateLimit.decision = Promise.resolve(decision)
-    return decision?.isAllowed === false ? 0 : count
+    if (decision === undefined) return most
+    if (state.rateLimit) state.rateLimit.decision = Promise.resolve(decision)
+    return decision.isAllowed ? count : 0
   }
 
   async function waitOrThrow({ keyId, limiter }: Limited, state: RequestState, longestMs: number) {

@@ -122,7 +122,7 @@ function describeKey(key: ApiKeyRecord, nowMs: number) {
 const ONLY_STANDARD = 'A management key has every permission: leave permissions out.'
 
 function readGrant(workspaceId: WorkspaceId, body: Body, nowMs: number): WorkspaceKeyGrant {
-  const kind = body.kind ?? 'standard'
+  const { kind = 'standard' } = body
   if (kind !== 'standard' && kind !== 'management') refuseBody('kind must be standard or management.')
   const permissions = readPermissions(body)
   if (kind === 'management' && permissions !== undefined) refuseBody(ONLY_STANDARD)

@@ -9,7 +9,6 @@ import type { ApiRequest } from '../api-handler.ts'
 import { readExpiresIn } from '../expires-in.ts'
 import { fileResponse, storageUsageHeaders } from '../file-response.ts'
 import { readFilesToPromote } from '../files-to-promote.ts'
-import { itemsThatFit } from '../items-that-fit.ts'
 import { describeError } from '../middleware/answer-errors.ts'
 import { countsOf } from './promote-container-file.ts'
 
@@ -23,14 +22,15 @@ export async function handlePromoteContainerFiles(
   const expiresInSeconds = readExpiresIn(event, body)
   const wanted = { ...readFilesToPromote(body), expiresInSeconds, containerId: event.pathParameters?.container_id }
   if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
-  const { done, listed, next, ...known } = await promoteContainerFiles(
+  const { outcomes, listed, next, waiting, ...known } = await promoteContainerFiles(
     { ...state, ...request, ...wanted, caller },
     deps,
   )
   const usage = known.usage ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))
 
-  const of = (wanted: string) => done.filter(({ outcome }) => outcome === wanted)
-  const [promoted, kept, errors] = [of('promoted'), of('kept'), done.flatMap(({ error }) => error ?? [])]
+  const promoted = outcomes.filter(({ outcome }) => outcome === 'promoted')
+  const kept = outcomes.filter(({ outcome }) => outcome === 'kept')
+  const errors = outcomes.flatMap(({ error }) => error ?? [])
   state.telemetry.annotate({ promoted: promoted.length, kept: kept.length, refused: errors.length })
   const promotedBytes = promoted.reduce((bytes, { document }) => bytes + (document?.sizeBytes ?? 0), 0)
   state.counts = {
@@ -40,25 +40,27 @@ export async function handlePromoteContainerFiles(
   for (const [reason, { length }] of Map.groupBy(errors, ({ reason }) => reason)) {
     deps.metrics.publish({ [REASONS[reason].status < 500 ? 'Refusals' : 'Failures']: length }, { reason })
   }
-  const items = listed.map(({ path, outcome, document, error }) => ({
+  // A hundred of them fit into an answer, whatever their paths.
+  const data = listed.map(({ path, outcome, document, error }) => ({
     path,
     file_id: formatFileId(path),
     outcome,
     ...(document && { document: fileResponse(document, answerShape) }),
     ...(error && { error: describeError(error, { retry_after_seconds: error.retryAfterSeconds }) }),
   }))
-  const data = itemsThatFit(items)
-  const nextAfter = data.length < items.length ? data.at(-1)?.file_id : next
-  const isNothing = data.length === 0 && nextAfter === undefined && body.after === undefined
+  const isNothing = data.length === 0 && next === undefined && body.after === undefined
   const detail = `The container has no file whose path begins with ${JSON.stringify(body.prefix)}.`
+  // Not as Retry-After: that means nothing on a 200 (RFC 9110 §10.2.3).
+  const pauseMs = next === undefined ? 0 : request.pauseMs(Math.max(1, waiting))
   return {
     statusCode: 200,
     headers: { ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)) },
     body: JSON.stringify({
       object: 'list',
       data,
-      has_more: nextAfter !== undefined,
-      next: nextAfter ?? null,
+      has_more: next !== undefined,
+      next: next ?? null,
+      ...(pauseMs > 0 && { retry_after_seconds: Math.ceil(pauseMs / 1000) }),
       ...(isNothing && { detail }),
     }),
   }

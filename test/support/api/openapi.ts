@@ -62,6 +62,12 @@ export function expectDocumented(
   }
 }
 
+/** Whether docs/openapi.yaml allows this body of a request. */
+export function isDocumentedBody(body: unknown, { method, path }: DocumentedOperation): boolean {
+  const pointer = `#/paths/${path.replaceAll('/', '~1')}/${method}/requestBody/content/application~1json/schema`
+  return ajv.validate({ $ref: `${ID}${encodeURI(pointer)}` }, body)
+}
+
 function documentedResponse(status: number, { method, path }: DocumentedOperation): DocumentedResponse {
   const key = `${status} of ${method} ${path}`
   const known = documented.get(key)

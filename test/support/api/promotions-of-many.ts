@@ -1,4 +1,6 @@
 import { formatFileId } from '../../../lib/ids.ts'
+import { NOW_MS } from '../ports.ts'
+import { createLimiter } from '../stores/keys-and-limits.ts'
 import { skipWaits } from '../virtual-waits.ts'
 import { UNLIMITED } from './documents-api.ts'
 import type { AnyResponse } from './openapi.ts'
@@ -11,7 +13,13 @@ interface Item {
   document?: { id: string; expires_at?: string }
   error?: { code: number; metadata: { reason: string; detail: string } }
 }
-export const listOf = ({ body }: AnyResponse) => body as { data: Item[]; has_more: boolean; next: string | null }
+interface Page {
+  data: Item[]
+  has_more: boolean
+  next: string | null
+  retry_after_seconds?: number
+}
+export const listOf = ({ body }: AnyResponse) => body as Page
 /** Each path with its outcome or, if it was refused, the reason. */
 export const outcomesOf = (response: AnyResponse) =>
   listOf(response).data.map(({ path, outcome, error }) => [path, error?.metadata.reason ?? outcome] as const)
@@ -26,7 +34,7 @@ export const manyPaths = (count: number, from = 0) =>
 export function usePromotionsOfMany() {
   skipWaits()
   return (paths: readonly string[] = [], change: Parameters<typeof createTestApi>[0] = {}) => {
-    const api = createTestApi({ rateLimiter: { ...UNLIMITED }, ...change })
+    const api = createTestApi({ rateLimiter: createLimiter(UNLIMITED.policy, () => NOW_MS), ...change })
     for (const path of paths) api.putFile(path, CSV, 'text/csv')
     return api
   }
