@@ -117,6 +117,16 @@ export function readConfig(env: Environment): Config {
   return config
 }
 
+/** Of publish-events, which has no table. @throws ConfigurationError */
+export function readPublishingConfig(env: Environment) {
+  const problems: string[] = []
+  const [serviceName, eventBus, eventsQueueUrl] = ['SERVICE_NAME', 'EVENT_BUS', 'EVENTS_QUEUE_URL'].map((variable) =>
+    String(readVariable(variable, {}, env, problems)),
+  ) as [string, string, string]
+  if (problems.length > 0) throw new ConfigurationError(problems)
+  return { serviceName, eventBus, eventsQueueUrl }
+}
+
 /** Problems are collected, not thrown, so that all can be named together. */
 function readVariable(variable: string, rule: Variable, env: Environment, problems: string[]) {
   const text = env[variable]

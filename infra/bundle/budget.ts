@@ -4,7 +4,10 @@ import type { Metafile } from 'esbuild'
 import { zipSync } from 'fflate'
 
 /** Just above each zip's size, so that growth is noticed. The promotion's zip includes a library of file types. */
-const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = { 'functions/promote-container-file.ts': 158_500 }
+const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = {
+  'functions/promote-container-file.ts': 158_500,
+  'functions/publish-events.ts': 64_000,
+}
 const ZIP_BUDGET_BYTES = 124_500
 
 export function zipBudgetBytes(entryPoint: string): number {

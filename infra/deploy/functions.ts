@@ -13,6 +13,8 @@ export interface FunctionEntry {
   description: string
   /** The routes of its operations (lib/http/operations.ts), such as `GET /v1/files`; empty for functions that no request invokes. */
   routes: string[]
+  /** Without a value for this setting, nothing of the function is there. */
+  setting?: string
   /** Further properties, for the framework, of a function without routes. */
   function?: Pick<WrittenFunction, 'timeout' | 'events'>
   /** Statements of its role, in addition to those of all roles. */
@@ -51,10 +53,10 @@ export interface WrittenFunction {
   events: { http?: object; schedule?: { rate: string; input: unknown } }[]
 }
 
-/** `functions` of serverless.yml. */
-export function functions(): Record<string, WrittenFunction> {
+/** `functions` of serverless.yml. @param all those that the settings ask for */
+export function functions(all = FUNCTIONS): Record<string, WrittenFunction> {
   return Object.fromEntries(
-    FUNCTIONS.map(({ name, description, routes, function: more }) => {
+    all.map(({ name, description, routes, function: more }) => {
       const common = {
         name: `\${self:service}-\${sls:stage}-${name}`,
         description,
@@ -81,8 +83,8 @@ interface Pattern {
 }
 
 /** An element of serverless.yml's `resources`: the functions' roles, log groups and outputs, and some aliases. */
-export function functionResources() {
-  const each = FUNCTIONS.map(({ name, routes, statements }) => {
+export function functionResources(all = FUNCTIONS) {
+  const each = all.map(({ name, routes, statements }) => {
     const common: Pattern = fill(parse(read('per-function.yml')), name)
     const api: Pattern = routes.length > 0 ? fill(parse(read('per-api-function.yml')), name) : { Resources: {} }
     const [policy] = common.Resources[`${logicalIdOf(name)}Role`]?.Properties.Policies ?? []

@@ -12,6 +12,7 @@ export const PATTERNS: Readonly<Record<string, RegExp>> = {
     /^(?!xn--|sthree-|\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)(?!.*(-s3alias|--ol-s3|--x-s3)$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
   /** Amazon DynamoDB developer guide, "Naming rules". */
   table: /^[A-Za-z0-9_.-]{3,255}$/,
+  stream: arn('dynamodb', 'table/[\\w.-]{3,255}/stream/[\\w:.-]+'),
   kmsKey,
   kmsKeys: listOf(kmsKey),
   /** A comma may be in a role's name, but separates names here. IAM, quotas: a trust policy has 2,048 characters. */

@@ -14,7 +14,7 @@ export interface Deployment {
 }
 
 const LOCAL = '--stage is local, which is what npm start serves on this machine: deploy another one'
-const REGIONAL = ['certificateArn', 'webAclArn', 'alarmTopicArn', 'ticketTopicArn']
+const REGIONAL = ['certificateArn', 'webAclArn', 'alarmTopicArn', 'ticketTopicArn', 'documentsStreamArn']
 
 /** @returns sentences that each name a parameter, its value and what is allowed; none when all is well */
 export function problemsInDeployment({ stage, region, settings: raw, given }: Deployment): string[] {
@@ -73,6 +73,7 @@ function problemsInRegion(name: string, arn = '', region: string): string[] {
 
 function problemsInCombination(settings: Settings, given: readonly string[]): string[] {
   const { customDomainName, certificateArn, hostedZoneId, sandboxBucket, sandboxKeyTemplate } = settings
+  const { documentsTable, documentsStreamArn } = settings
   const { documentKeyTemplate = '', alarmEmail, alarmTopicArn, ticketEmail, ticketTopicArn } = settings
   const [beforeFirstId = ''] = documentKeyTemplate.split('{')
   const ofCreated = ['sandboxDays', 'sandboxVersions'].filter((name) => given.includes(name))
@@ -104,7 +105,14 @@ function problemsInCombination(settings: Settings, given: readonly string[]): st
       beforeFirstId !== '' && !beforeFirstId.endsWith('/'),
       `documentKeyTemplate is "${documentKeyTemplate}": what comes before the first placeholder must end in "/"`,
     ],
-    [settings.eventBus && settings.documentsTable, 'eventBus is for a Documents table that the stack creates'],
+    [
+      settings.eventBus && documentsTable && !documentsStreamArn,
+      `documentsStreamArn is missing: eventBus reads the stream of ${documentsTable}`,
+    ],
+    [
+      documentsStreamArn && !documentsStreamArn.includes(`:table/${documentsTable}/stream/`),
+      `documentsStreamArn is "${documentsStreamArn}": allowed is the stream of documentsTable`,
+    ],
     [isProductive && !alarmEmail && !alarmTopicArn, `nobody gets the alarms: give alarmEmail or alarmTopicArn ${why}`],
     [
       isProductive && alarmTopicArn && !alarmEmail && !ticketEmail && !ticketTopicArn,

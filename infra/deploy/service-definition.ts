@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
 import { parse } from 'yaml'
 import { VARIABLES } from '../../lib/config.ts'
-import { API_FUNCTIONS, functions, type WrittenFunction } from './functions.ts'
+import { API_FUNCTIONS, FUNCTIONS, functions, type WrittenFunction } from './functions.ts'
 import { readOwnSettings } from './settings.ts'
 import { ofType } from './template.ts'
 import { defaultParameters, environmentOf } from './variables.ts'
@@ -43,7 +43,9 @@ export function readServiceDefinition() {
   }
   return {
     environment,
-    functions: Object.values(functions()).map(toDefinition),
+    functions: Object.values(functions(FUNCTIONS.filter(({ setting }) => !setting || params[setting]))).map(
+      toDefinition,
+    ),
     tables: readTables(environment),
     routes: API_FUNCTIONS.flatMap(({ name, routes }) =>
       routes.map((route): Route => {

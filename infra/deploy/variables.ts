@@ -1,9 +1,9 @@
 import { loadSharedConfigFiles } from '@smithy/core/config'
 import { VARIABLES, variableOf } from '../../lib/config.ts'
+import * as written from './functions.ts'
 import { readOwnSettings, SETTINGS, type Setting, STAGES } from './settings.ts'
 
 export { dashboard } from './dashboard.ts'
-export { functionResources, functions } from './functions.ts'
 
 /** The framework hands this to a function of ${file(…)}. */
 export interface Framework {
@@ -29,6 +29,18 @@ export function parameters(framework: Framework) {
 export function defaultParameters(): Record<string, Record<string, string>> {
   const ofStages = STAGES.map((stage) => [stage, mapSettings((setting) => setting[stage])])
   return { default: mapSettings((setting) => String(setting.default ?? '')), ...Object.fromEntries(ofStages) }
+}
+
+/** `functions`, and their part of `resources`. */
+export const functions = async (framework: Framework) => written.functions(await functionsAskedFor(framework))
+export const functionResources = async (framework: Framework) =>
+  written.functionResources(await functionsAskedFor(framework))
+
+async function functionsAskedFor({ resolveVariable }: Framework) {
+  const isAskedFor = async ({ setting }: written.FunctionEntry) =>
+    setting === undefined || Boolean(await resolveVariable(`param:${setting}`))
+  const asked = await Promise.all(written.FUNCTIONS.map(isAskedFor))
+  return written.FUNCTIONS.filter((_, index) => asked[index])
 }
 
 /** `custom.settings`: each setting with the value it has for the stage. */

@@ -149,12 +149,12 @@ export const NOTHING = { used: 0, markers: 0, unfinished: 0, documents: 0, objec
 /** The state with one document, of the size that newAttempt gives. */
 export const ONE_DOCUMENT = { used: 100, markers: 0, unfinished: 0, documents: 1, objects: 1 }
 
-interface LogLine extends LogFields {
+export interface LogLine extends LogFields {
   level: string
   message: string
 }
 
-function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
+export function createRecordingLog(lines: LogLine[], fields: LogFields = {}): Log {
   const write =
     (level: string) =>
     (message: string, more: LogFields = {}) => {

@@ -31,6 +31,8 @@ const UNRESOLVED = own('LeftoversFailed', 'Sum 900')
 const EXPIRY = own('OldestExpiry', 'Maximum 900')
 const NOT_EXPIRED = own('ExpiriesFailed', 'Sum 900')
 const COMPLETED = own('AuditRoundsCompleted', 'Sum 5400')
+const WAITING = lambda('IteratorAge', 'publish-events', 'Maximum 300')
+const KEPT = 'AWS/SQS ApproximateNumberOfMessagesVisible QueueName=<EventsQueue.QueueName> Maximum 300'
 const failing = (seconds: number, errors: number[], requests: number[]): Values => ({
   [gateway('5XXError', `Sum ${seconds}`)]: errors,
   [gateway('Count', `Sum ${seconds}`)]: requests,
@@ -95,6 +97,10 @@ const EXAMPLES: [alarm: string, when: string, Values, State][] = [
   ['AuditFindings', 'something else is found', found([1]), 'ALARM'],
   ['AuditFindings', 'something else, too, is found', found([3], [1], [1]), 'ALARM'],
   ['AuditFindings', 'nothing else is found', found([2], [1], [1]), 'OK'],
+  ['EventsLate', 'the bus takes none', { [WAITING]: times(3, 600_000) }, 'ALARM'],
+  ['EventsLate', 'they are late for a while', { [WAITING]: [599_999, 600_000, 600_000] }, 'OK'],
+  ['EventsKept', 'a record is in the queue', { [KEPT]: [1] }, 'ALARM'],
+  ['EventsKept', 'somebody has dealt with it', { [KEPT]: [1, 0] }, 'OK'],
   ['AuditIncomplete', 'a round ended in time', { [COMPLETED]: [1, ...times(ROUND - 1, _)] }, 'OK'],
   ['AuditIncomplete', 'none did', { [COMPLETED]: [1, ...times(ROUND, _)] }, 'ALARM'],
   ['AuditIncomplete', 'one gave shards up', { [COMPLETED]: [1, ...times(ROUND - 1, _), 0] }, 'ALARM'],

@@ -114,7 +114,12 @@ describe('the rights to deploy', () => {
 
   it('name what belongs to the service, where AWS lets it be named', () => {
     const anywhere = DEPLOYER.filter(({ resources }) => resources.includes('*')).map(({ Sid }) => Sid)
-    expect(anywhere).toEqual(['WithoutAResource', 'AccessLogs', 'AlarmsAreAskedForWithoutAName'])
+    expect(anywhere).toEqual([
+      'WithoutAResource',
+      'OnlyWithEventsMapping',
+      'AccessLogs',
+      'AlarmsAreAskedForWithoutAName',
+    ])
     for (const { actions } of DEPLOYER) for (const action of actions) expect(action).not.toContain('*')
   })
 })

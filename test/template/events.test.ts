@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createDueWork } from '../../lib/aws/dynamodb/due-work.ts'
+import { eventOf, type StreamRecord } from '../../lib/aws/dynamodb/stream-record.ts'
+import type { EventBus } from '../../lib/events/ports.ts'
+import { publishEvents } from '../../lib/events/publish-events.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { resolveDueItems } from '../../lib/ledger/resolve-due-items.ts'
 import { LONGEST_COPY_MS, undo } from '../../lib/ledger/undo.ts'
@@ -7,24 +10,14 @@ import { idOf } from '../support/api/idempotent-promotions.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
+import { streamRecordOf } from '../support/stream-records.ts'
 import { readStatements } from '../support/template/iam-template.ts'
 import { packagedService } from '../support/template/packages.ts'
 
-type Item = Record<string, Record<string, unknown>>
-interface StreamRecord {
-  dynamodb: { NewImage?: Item | undefined; OldImage?: Item | undefined }
-}
-
-const withBus = await packagedService('existing')
-const pipes = withBus.propertiesOf('AWS::Pipes::Pipe')
+const created = await packagedService('prod')
+const [mapping] = created.propertiesOf('AWS::Lambda::EventSourceMapping')
+const patterns = mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))
 const { signal } = new AbortController()
-
-/** A record's value at a path, such as $.dynamodb.NewImage.filename.S. */
-const at = (record: StreamRecord, path: string): unknown =>
-  path
-    .split('.')
-    .slice(1)
-    .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], record)
 
 /** EventBridge user guide, "Event patterns": each field that is named has one of these values. Only that is known here. */
 function matches(pattern: unknown, value: unknown): boolean {
@@ -34,31 +27,32 @@ function matches(pattern: unknown, value: unknown): boolean {
   )
 }
 
-/** As the pipes would put them. A path that leads nowhere is taken for an empty text, which no page of AWS says. */
-const eventsOf = (records: StreamRecord[]) =>
-  records.flatMap((record) =>
-    pipes.flatMap(({ SourceParameters, TargetParameters }) => {
-      const { Filters } = SourceParameters.FilterCriteria
-      if (!Filters.some(({ Pattern }: { Pattern: string }) => matches(JSON.parse(Pattern), record))) return []
-      const { Source, DetailType } = TargetParameters.EventBridgeEventBusParameters
-      const filled = (TargetParameters.InputTemplate as string).replace(/<(\$[\w.]+)>/g, (_, path) =>
-        String(at(record, path) ?? ''),
-      )
-      return { Source, type: DetailType.startsWith('$') ? at(record, DetailType) : DetailType, ...JSON.parse(filled) }
-    }),
-  )
-
 /** The API on tables in memory, and the stream of Documents. */
 function setUp() {
   const api = createTestApi()
   const { tables } = api.stored
   const { execute } = tables
   const records: StreamRecord[] = []
+  const events: object[] = []
+  const bus: EventBus = {
+    async put(put) {
+      events.push(...put.map(({ type, detail }) => ({ type, ...JSON.parse(detail) })))
+      return new Map()
+    },
+  }
+  /** What the function puts of the records that the mapping lets through. */
+  async function take() {
+    const passed = records.splice(0).filter((record) => patterns.some((pattern: unknown) => matches(pattern, record)))
+    expect(await publishEvents(passed, { eventOf, bus, kept: {} as never, log: api.dependencies.log }, signal)).toBe(
+      undefined,
+    )
+    return events.splice(0)
+  }
   const itemsNow = () =>
     new Map(
       api.stored
         .attributes(DOCUMENTS_TABLE)
-        .map((item) => [JSON.stringify([item.workspace_id, item.document_id]), item as unknown as Item]),
+        .map((item) => [JSON.stringify([item.workspace_id, item.document_id]), item]),
     )
   tables.execute = async (...args) => {
     const before = itemsNow()
@@ -68,15 +62,17 @@ function setUp() {
       const after = itemsNow()
       for (const key of new Set([...before.keys(), ...after.keys()])) {
         const [OldImage, NewImage] = [before.get(key), after.get(key)]
-        if (JSON.stringify(OldImage) !== JSON.stringify(NewImage)) records.push({ dynamodb: { NewImage, OldImage } })
+        if (JSON.stringify(OldImage) !== JSON.stringify(NewImage)) records.push(streamRecordOf(OldImage, NewImage))
       }
     }
   }
-  return { ...api, take: () => eventsOf(records.splice(0)), seen: () => records.length }
+  return { ...api, take, seen: () => records.length }
 }
 
+const ISO = expect.stringMatching(/^2026-.*Z$/)
+
 describe('the events about documents', () => {
-  const DOCUMENT = { Source: 'container-file-promotion', workspace_id: 'ws_1', container_id: CONTAINER, filename: PATH }
+  const DOCUMENT = { workspace_id: 'ws_1', container_id: CONTAINER, filename: PATH }
 
   it('are one for each document that is made, deleted or expires, and none for all else', async () => {
     const api = setUp()
@@ -90,10 +86,10 @@ describe('the events about documents', () => {
     }
     const headers = { 'Idempotency-Key': 'once', 'File-Expires-In': '3600' }
     const document_id = idOf(await api.promote({ headers }))
-    const content = { mime_type: 'text/csv', size_bytes: String(CSV.length), created_at: expect.stringMatching(/Z$/) }
-    const facts = { ...DOCUMENT, ...content, document_id, sha256: expect.any(String) }
-    const expires_at_ms = expect.stringMatching(/^\d{13}$/)
-    expect(api.take()).toEqual([{ ...facts, type: 'document.promoted', expires_at_ms }])
+    const content = { mime_type: 'text/csv', size_bytes: CSV.length, created_at: ISO, occurred_at: ISO }
+    const facts = { ...DOCUMENT, ...content, document_id, sha256: expect.any(String), sequence: expect.any(Number) }
+    const expires_at = ISO
+    expect(await api.take()).toEqual([{ ...facts, type: 'document.promoted', expires_at }])
 
     // A replay, a refusal, and another end for it.
     await api.promote({ headers })
@@ -105,37 +101,59 @@ describe('the events about documents', () => {
     )
     if (document === undefined || ready?.state !== 'ready') throw new Error('the document is not there')
     expect(await api.documents.setExpiry(ready, new Date(api.clock.nowMs + 7_200_000), signal)).toBe(true)
-    expect([api.seen() > 0, api.take()]).toEqual([true, []])
+    expect([api.seen() > 0, await api.take()]).toEqual([true, []])
 
     api.clock.nowMs += 7_200_000
     await resolve()
-    expect(api.take()).toEqual([{ ...facts, type: 'document.expired', expires_at_ms }])
+    expect(await api.take()).toEqual([{ ...facts, type: 'document.expired', expires_at }])
     // The key makes it anew.
     expect(idOf(await api.promote({ headers: { 'Idempotency-Key': 'once' } }))).toBe(document_id)
-    expect(api.take()).toEqual([{ ...facts, type: 'document.promoted', expires_at_ms: '' }])
+    expect(await api.take()).toEqual([{ ...facts, type: 'document.promoted', expires_at: null }])
     expect((await api.call('delete_document', { parameters: { document_id } })).status).toBe(200)
     expect((await api.call('delete_document', { parameters: { document_id } })).status).toBe(200)
-    expect(api.take()).toEqual([{ ...facts, type: 'document.deleted', expires_at_ms: '' }])
+    expect(await api.take()).toEqual([{ ...facts, type: 'document.deleted', expires_at: null }])
 
     // An attempt that died and is undone.
     const one = newAttempt({ workspaceId: 'ws_1' as WorkspaceId })
     await api.documents.begin(pendingOf(one), undefined, signal)
     await api.ledger.take(one, signal, 0)
     await undo(one, api.clock.nowMs + LONGEST_COPY_MS, api.dependencies, signal)
-    expect([api.seen() > 0, api.take()]).toEqual([true, []])
+    expect([api.seen() > 0, await api.take()]).toEqual([true, []])
   })
 
-  it('name no object key and no token', () => {
-    for (const { TargetParameters } of pipes)
-      expect(TargetParameters.InputTemplate).not.toMatch(/object_key|token|created_by/)
+  it('come from one stream, from its beginning, with an end to all that fails', () => {
+    expect(mapping).toMatchObject({
+      EventSourceArn: { 'Fn::GetAtt': ['DocumentsTable', 'StreamArn'] },
+      FunctionName: { Ref: 'PublishEventsLambdaFunction' },
+      StartingPosition: 'TRIM_HORIZON',
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      BisectBatchOnFunctionError: true,
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['EventsQueue', 'Arn'] } } },
+    })
+    expect(mapping.MaximumRetryAttempts).toBeGreaterThan(0)
+    // A stream keeps its records for a day.
+    expect(mapping.MaximumRecordAgeInSeconds).toBeLessThan(24 * 3600)
   })
 
-  it('come from roles that read one stream and put on one bus', () => {
-    const statements = readStatements(withBus, 'EventsRole')
-    expect(statements.flatMap(({ actions }) => actions).toSorted()).toEqual([
-      ...['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
-      'events:PutEvents',
+  it('that cannot be put are in an encrypted queue, for two weeks, which takes requests by TLS only', () => {
+    const { SqsManagedSseEnabled, MessageRetentionPeriod } = created.resource('EventsQueue').Properties
+    expect([SqsManagedSseEnabled, MessageRetentionPeriod]).toEqual([true, 14 * 24 * 3600])
+    const { Queues, PolicyDocument } = created.resource('EventsQueuePolicy').Properties
+    expect(Queues).toEqual([{ Ref: 'EventsQueue' }])
+    expect(PolicyDocument.Statement).toMatchObject([
+      { Effect: 'Deny', Principal: '*', Action: 'sqs:*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
     ])
+  })
+
+  it('come from a role that reads one stream, puts on one bus, and writes to one queue', () => {
+    const statements = readStatements(created, 'PublishEventsRole').filter(
+      ({ Sid }) => !/^(WriteOwnLog|Trace)$/.test(Sid),
+    )
+    expect(Object.fromEntries(statements.map(({ Sid, actions }) => [Sid, actions]))).toEqual({
+      ReadStream: ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map((name) => `dynamodb:${name}`),
+      PutEvents: ['events:PutEvents'],
+      KeepRecords: ['sqs:SendMessage'],
+    })
     expect(statements.flatMap(({ resources }) => resources)).not.toContain('*')
   })
 })

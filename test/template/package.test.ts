@@ -10,12 +10,14 @@ import { textOf } from '../support/template/intrinsics.ts'
 import { EXISTING, packagedServices } from '../support/template/packages.ts'
 
 const NAMES = FUNCTIONS.map(({ name }) => name)
+/** Without settings. */
+const BY_DEFAULT = FUNCTIONS.filter(({ setting }) => !setting).map(({ name }) => name)
 
 const [dev, existing] = await packagedServices('dev', 'existing')
 
 const lambda = (name: string, service = dev) => service.resource(`${logicalIdOf(name)}LambdaFunction`).Properties
 const unzip = async (name: string) => {
-  const files = Object.entries(unzipSync(await dev.artifact(keyOf(name))))
+  const files = Object.entries(unzipSync(await existing.artifact(keyOf(name))))
   return files.filter(([file]) => !file.endsWith('/'))
 }
 
@@ -34,8 +36,15 @@ describe('the functions', () => {
   it('are those of functions/, on the production version of Node.js', () => {
     const expected = globSync('functions/*.ts', { cwd: ROOT }).map((file) => basename(file, '.ts'))
     expect(NAMES.toSorted(), 'infra/resources/functions has a file for each').toEqual(expected.toSorted())
-    expect(dev.idsOfType('AWS::Lambda::Function')).toEqual(NAMES.map((name) => `${logicalIdOf(name)}LambdaFunction`))
-    for (const name of NAMES) expect(lambda(name)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
+    for (const [service, names] of [
+      [existing, NAMES],
+      [dev, BY_DEFAULT],
+    ] as const)
+      expect(service.idsOfType('AWS::Lambda::Function')).toEqual(
+        names.map((name) => `${logicalIdOf(name)}LambdaFunction`),
+      )
+    for (const name of NAMES)
+      expect(lambda(name, existing)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
   })
 
   it('behind the gateway give up before it does, the promotion at a concurrency that may be reserved', () => {
@@ -69,7 +78,7 @@ describe('the functions', () => {
 
   it('keep their logs for as long as it is set', () => {
     const groups = dev.idsOfType('AWS::Logs::LogGroup')
-    expect(groups).toHaveLength(NAMES.length + 2)
+    expect(groups).toHaveLength(BY_DEFAULT.length + 2)
     for (const id of groups) {
       const days = [dev, existing].map((service) => service.resource(id).Properties.RetentionInDays)
       expect(days, id).toEqual(['30', '90'])
@@ -82,7 +91,7 @@ describe('the outputs', () => {
     const names = Object.keys(dev.outputs).filter((name) => !/^Serv|QualifiedArn$/.test(name))
     expect(names.toSorted()).toEqual(
       [
-        ...NAMES.flatMap((name) => [`${logicalIdOf(name)}Function`, `${logicalIdOf(name)}RoleArn`]),
+        ...BY_DEFAULT.flatMap((name) => [`${logicalIdOf(name)}Function`, `${logicalIdOf(name)}RoleArn`]),
         ...['BaseUrl', 'AuditRound', 'SandboxBucket', 'DocumentsBucket', 'AlarmTopic', 'TicketTopic', 'Dashboard'],
         ...['KeysTable', 'WorkspacesTable', 'DocumentsTable', 'RateLimitsTable'],
       ].toSorted(),

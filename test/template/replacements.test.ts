@@ -20,6 +20,7 @@ CloudWatch::Dashboard DashboardName; CodeDeploy::Application ApplicationName Com
 CodeDeploy::DeploymentGroup DeploymentGroupName ApplicationName; Events::Rule Name EventBusName
 DynamoDB::Table TableName ImportSourceSpecification KeySchema; IAM::Role Path RoleName
 IAM::RolePolicy PolicyName RoleName; Lambda::Alias Name FunctionName; Lambda::EventInvokeConfig FunctionName Qualifier
+Lambda::EventSourceMapping EventSourceArn StartingPosition; SQS::Queue QueueName FifoQueue; SQS::QueuePolicy
 Lambda::Function FunctionName PackageType TenancyConfig DurableConfig; Logs::LogGroup LogGroupName
 Lambda::Permission FunctionName FunctionUrlAuthType InvokedViaFunctionUrl SourceAccount SourceArn Principal PrincipalOrgID Action EventSourceToken
 Lambda::Version FunctionName Description CodeSha256 ProvisionedConcurrencyConfig RuntimePolicy
@@ -40,7 +41,9 @@ bare keysTable workspacesTable documentsTable | DynamoDB::Table Lambda::Version 
 bare sandboxBucket documentsBucket | Lambda::Version S3::Bucket S3::BucketPolicy | docs/settings.md
 bare sandboxDays sandboxVersions |  | the bucket is changed where it is
 bare sandboxWriters | IAM::Role | one comes
-bare eventBus | IAM::Role Pipes::Pipe | they come; the table gets a stream as it is
+bare eventBus | CloudWatch::Alarm IAM::Role Lambda::EventSourceMapping Lambda::Function Logs::LogGroup SQS::Queue SQS::QueuePolicy | they come
+full eventBus |  | the function gets another bus
+full documentsTable documentsStreamArn | Lambda::EventSourceMapping Lambda::Version | as after a restore: another stream
 full customDomainName | ApiGateway::BasePathMapping ApiGateway::DomainName Route53::RecordSet | docs/settings.md
 full hostedZoneId | Route53::RecordSet | the new ones come before the others go
 full webAclArn | WAFv2::WebACLAssociation | docs/settings.md
@@ -56,16 +59,16 @@ full REST | Lambda::Version | the aliases move to them`
   .map(([what = '', replaced, why]) => ({ stage: what.slice(0, 4), names: what.split(' ').slice(1), replaced, why }))
 
 type Settings = Record<string, string>
-/** Events are of a table of the stack. */
-const { eventBus: _, ...EXISTING } = packages.EXISTING
+const streamOf = (table: string) => `arn:aws:dynamodb:us-east-1:111122223333:table/${table}/stream/2026-11-21T09:00`
 const FULL: Settings = {
-  ...{ ...EXISTING, ...packages.THRESHOLDS, createGatewayLogRole: 'true', rolePath: '/team/' },
+  ...{ ...packages.EXISTING, ...packages.THRESHOLDS, createGatewayLogRole: 'true', rolePath: '/team/' },
   operationsKmsKeyArn: packages.KEYS.sandboxKmsKeyArn,
   documentsTable: 'platform-docs',
+  documentsStreamArn: streamOf('platform-docs'),
 }
 /** Those of a created bucket cannot be given in a stage that has all that may exist. */
 const named = CHANGES.flatMap(({ stage, names }) =>
-  stage === 'full' ? names : [...Object.keys(packages.CREATED_SANDBOXES), 'eventBus'],
+  stage === 'full' ? names : Object.keys(packages.CREATED_SANDBOXES),
 )
 const rest = Object.keys(SETTINGS).filter((name) => !named.includes(name))
 const STAGES: Record<string, Settings> = { bare: { deletionProtection: 'false' }, full: FULL }
@@ -79,6 +82,7 @@ const OTHERS: Settings = {
   documentKeyTemplate: 'c/{workspace_id}/{document_id}/{attempt_id}',
   corsAllowedOrigins: 'https://b.example.com',
   eventBus: 'b-bus',
+  documentsStreamArn: streamOf('b-table'),
 }
 const otherOf = (name: string) => {
   const { kind = '', min, prod, default: byDefault } = SETTINGS[name] ?? {}
@@ -153,16 +157,29 @@ describe('a deployment that changes settings', () => {
     },
   )
 
-  it('that names an event bus brings pipes, their role and a stream: without one there is nothing of it', () => {
+  it('that names an event bus, names none any more, and names one again changes nothing else, and leaves nothing dead', () => {
     const [bare = {}, , ...changed] = templates
-    const withBus = changed[CHANGES.findIndex(({ names }) => names.includes('eventBus'))]
-    const { PromotedPipe, EndedPipe, EventsRole, DocumentsTable, ...others } = withBus ?? {}
-    const { StreamSpecification, ...Properties } = DocumentsTable?.Properties ?? {}
-    expect([PromotedPipe, EndedPipe, EventsRole, StreamSpecification]).not.toContain(undefined)
-    // Each packaging names the zips by its time.
-    const written = (resources: object) => JSON.stringify(resources).replace(/\/\d{13}-[^/]+/g, '')
-    const withoutEvents = written({ ...others, DocumentsTable: { ...DocumentsTable, Properties } })
-    expect(JSON.parse(withoutEvents)).toEqual(JSON.parse(written(bare)))
-    expect(written(bare)).not.toMatch(/Stream(Specification|Arn)|GetRecords|PutEvents|pipes\.|event-bus/)
+    const withBus = changed[CHANGES.findIndex(({ names }) => names.includes('eventBus'))] ?? {}
+    const its =
+      'EventsKeptAlarm EventsLateAlarm EventsMapping EventsQueue EventsQueuePolicy PublishEventsLambdaFunction'
+    const ids = [...its.split(' '), 'PublishEventsLogGroup', 'PublishEventsRole']
+    // A rollback is the way back.
+    for (const [before, after] of [
+      [bare, withBus],
+      [withBus, bare],
+      [bare, withBus],
+    ] as const) {
+      expect([...replacedBetween(before, after)].toSorted()).toEqual(ids)
+      const gone = new Set(ids.filter((id) => !(id in after)))
+      for (const [id, resource] of Object.entries(after)) expect(mentions(resource, gone), id).toBe(false)
+    }
+    // Each packaging names the zips by its time; the dashboard lists the alarms.
+    const written = (resources: Resources) => {
+      const { Dashboard, ...others } = Object.fromEntries(Object.entries(resources).filter(([id]) => !ids.includes(id)))
+      return JSON.parse(JSON.stringify(others).replace(/\/\d{13}-[^/]+/g, ''))
+    }
+    expect(written(withBus)).toEqual(written(bare))
+    expect(bare.DocumentsTable?.Properties.StreamSpecification).toEqual({ StreamViewType: 'NEW_AND_OLD_IMAGES' })
+    expect(JSON.stringify(bare)).not.toMatch(/StreamArn|GetRecords|PutEvents|event-bus|sqs/)
   })
 })

@@ -31,6 +31,8 @@ const NO_WRITERS = [
   `${WRITERS}, ${WRITERS}`,
   Array(30).fill(WRITERS).join(),
 ]
+const STREAM = 'arn:aws:dynamodb:us-east-1:111122223333:table/platform-docs/stream/2026-11-21T09:00:00.000'
+const STREAM_OF_ANOTHER = `documentsStreamArn is "${STREAM}": allowed is the stream of documentsTable`
 const GLOBAL_ACL = 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0'
 
 /** A deployment with these parameters, as the framework hands them to the plugin. */
@@ -58,6 +60,7 @@ describe('the parameters', () => {
   it.each([
     ['of production', { ...prod, alarmEmail: 'ops@example.com' }],
     ['of existing resources', { ...prod, ...EXISTING }],
+    ['of a restored table', { ...prod, ...EXISTING, documentsTable: 'platform-docs', documentsStreamArn: STREAM }],
     ['of alarms', { ...prod, ...THRESHOLDS }],
     ['of sandboxes', { ...CREATED_SANDBOXES, sandboxWriters: WRITERS }],
     ['as booleans and numbers', { alarmEmail: 'ops@example.com', deletionProtection: true, throttleRatePerSecond: 5 }],
@@ -94,6 +97,10 @@ describe('the parameters', () => {
     ['customDomainName is missing: hostedZoneId is for', { hostedZoneId: 'Z1' }],
     ['customDomainName is missing: with disableExecuteApiEndpoint=true', { disableExecuteApiEndpoint: 'true' }],
     ['sandboxAccountId is "12", allowed: 12 digits', { sandboxBucket: 'boxes', sandboxAccountId: '12' }],
+    ['documentsStreamArn is missing: eventBus reads', { eventBus: 'files', documentsTable: 'docs' }],
+    [STREAM_OF_ANOTHER, { documentsTable: 'docs', documentsStreamArn: STREAM }],
+    [STREAM_OF_ANOTHER, { documentsStreamArn: STREAM }],
+    ['documentsStreamArn is "x", allowed: ARN of', { documentsTable: 'docs', documentsStreamArn: 'x' }],
     ['sandboxBucket is missing: sandboxAccountId is', { sandboxAccountId: '444455556666' }],
     ['sandboxVersions is "on", allowed: true, false', { sandboxVersions: 'on' }],
     ['sandboxDays is for a bucket that the stack creates: leave', OWN_BUCKET, { given: ['sandboxDays'] }],

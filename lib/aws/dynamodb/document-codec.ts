@@ -38,7 +38,7 @@ export const READY = {
   created_by: { member: 'createdBy', kind: 'string' },
 } as const satisfies Codec<WorkspaceDocument>
 
-/** Which event the end of a document is (infra/resources/events.yml). */
+/** Which event the end of a document is (stream-record.ts). */
 export const eventOf = (isExpired: boolean) => (isExpired ? 'document.expired' : 'document.deleted')
 
 type Ended = Omit<DeletedDocument, 'isExpired'> & { event: string }

@@ -17,12 +17,13 @@ export function refused(status = 405, name = 'AccessDeniedException'): Error {
 }
 
 /** A client of AWS without a network that answers these commands, by name, and refuses all others. */
-export function clientOf(answers: Record<string, () => object | Error | undefined> = {}) {
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export function clientOf(answers: Record<string, (input: any) => object | Error | undefined> = {}) {
   const sent: SentCommand[] = []
   const send = async (command: object, options: object) => {
     const name = command.constructor.name
     sent.push({ name, input: (command as { input: object }).input, options })
-    const answer = answers[name]?.() ?? refused()
+    const answer = answers[name]?.((command as { input: object }).input) ?? refused()
     if (answer instanceof Error) throw answer
     return { $metadata: {}, ...answer }
   }

@@ -51,10 +51,10 @@ DynamoDB::Table dynamodb table/NAME DescribeTimeToLive UpdateTimeToLive ListTags
 DynamoDB::Table dynamodb table/NAME DescribeContributorInsights DescribeKinesisStreamingDestination GetResourcePolicy
 Events::Rule events rule/NAME PutRule DeleteRule DescribeRule ${TAGS}
 Events::Rule events rule/NAME PutTargets RemoveTargets ListTargetsByRule
-Pipes::Pipe pipes pipe/NAME CreatePipe UpdatePipe DeletePipe DescribePipe ${TAGS}
 Lambda::Alias lambda FUNCTION CreateAlias UpdateAlias DeleteAlias GetAlias
 Lambda::Alias codedeploy deploymentconfig:CodeDeployDefault.LambdaAllAtOnce GetDeploymentConfig
 Lambda::EventInvokeConfig lambda FUNCTION PutFunctionEventInvokeConfig UpdateFunctionEventInvokeConfig
+Lambda::EventSourceMapping lambda event-source-mapping:0aaaaaaa-1111 ListTags ${TAGGING}
 Lambda::EventInvokeConfig lambda FUNCTION DeleteFunctionEventInvokeConfig GetFunctionEventInvokeConfig
 Lambda::Function lambda function:NAME CreateFunction DeleteFunction GetFunction ListTags ${TAGGING}
 Lambda::Function lambda function:NAME GetFunctionConfiguration UpdateFunctionConfiguration UpdateFunctionCode
@@ -67,6 +67,8 @@ Logs::LogGroup logs log-group:NAME GetDataProtectionPolicy DescribeIndexPolicies
 Logs::LogGroup logs * DescribeLogGroups
 Logs::QueryDefinition logs * PutQueryDefinition DeleteQueryDefinition DescribeQueryDefinitions
 SNS::Topic sns NAME CreateTopic DeleteTopic GetDataProtectionPolicy GetTopicAttributes SetTopicAttributes ${TAGS}
+SQS::Queue sqs NAME CreateQueue DeleteQueue GetQueueUrl GetQueueAttributes SetQueueAttributes
+SQS::Queue sqs NAME ListQueueTags TagQueue UntagQueue
 StepFunctions::StateMachine states stateMachine:NAME CreateStateMachine DeleteStateMachine ${TAGS}
 StepFunctions::StateMachine states stateMachine:NAME DescribeStateMachine UpdateStateMachine
 WAFv2::WebACLAssociation apigateway ${API}/stages/prod SetWebACL`
@@ -147,6 +149,13 @@ const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
       [arn('codedeploy', `application:${application}`), revision],
     ]
   },
+  'Lambda::EventSourceMapping': ({ Properties, functionOf }) => [
+    [
+      '*',
+      'lambda:CreateEventSourceMapping GetEventSourceMapping UpdateEventSourceMapping DeleteEventSourceMapping',
+      { 'lambda:FunctionArn': functionOf(Properties.FunctionName) },
+    ],
+  ],
   'Lambda::Function': ({ Properties, pass }) => [pass(Properties.Role, 'lambda')],
   'Route53::RecordSet': ({ Properties }) => [
     [
@@ -177,7 +186,9 @@ const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
   'SNS::TopicPolicy': ({ Properties, arn, nameOfRef }) => [
     [arn('sns', nameOfRef(Properties.Topics[0])), 'sns:GetTopicAttributes SetTopicAttributes'],
   ],
-  'Pipes::Pipe': ({ Properties, pass }) => [pass(Properties.RoleArn, 'pipes')],
+  'SQS::QueuePolicy': ({ Properties, arn, nameOfRef }) => [
+    [arn('sqs', nameOfRef(Properties.Queues[0])), 'sqs:GetQueueAttributes SetQueueAttributes'],
+  ],
   'StepFunctions::StateMachine': ({ Properties, pass }) => [pass(Properties.RoleArn, 'states')],
   'WAFv2::WebACLAssociation': ({ Properties, gateway }) => [
     [Properties.WebACLArn, 'wafv2:AssociateWebACL DisassociateWebACL GetWebACL GetWebACLForResource'],

@@ -21,6 +21,7 @@ const GENERATED: Record<string, number> = {
   'AWS::Events::Rule': 64,
   'AWS::IAM::Role': 64,
   'AWS::S3::Bucket': 63,
+  'AWS::SQS::Queue': 80,
 }
 const NAMES =
   'FunctionName TableName LogGroupName AlarmName DashboardName TopicName StateMachineName BucketName DomainName Name'.split(

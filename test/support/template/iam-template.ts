@@ -31,16 +31,19 @@ const ARNS: Record<string, [service: string, kind: string, name: string]> = {
   'AWS::DynamoDB::Table': ['dynamodb', 'table/', 'TableName'],
   'AWS::Lambda::Function': ['lambda', 'function:', 'FunctionName'],
   'AWS::Logs::LogGroup': ['logs', 'log-group:', 'LogGroupName'],
+  'AWS::SQS::Queue': ['sqs', '', 'QueueName'],
   'AWS::StepFunctions::StateMachine': ['states', 'stateMachine:', 'StateMachineName'],
 }
 
 /** @param place partition, region and account */
 export function arnOf(value: unknown, service: Packaged, place: Readonly<Record<string, string>>): string {
-  return textOf(value, place).replace(/<(\w+?)(\.Arn)?>/g, (_, id: string) => {
+  return textOf(value, place).replace(/<(\w+?)(\.Arn|\.StreamArn)?>/g, (_, id: string, attribute?: string) => {
     const { Type, Properties } = service.resource(id)
     const [of, kind, name = ''] = ARNS[Type] ?? []
     if (of === undefined) return `container-file-promotion-dev-${id.toLowerCase()}-x`
-    return `arn:aws:${of}:${place['AWS::Region']}:${place['AWS::AccountId']}:${kind}${Properties[name]}`
+    const named = Properties[name] ?? `container-file-promotion-dev-${id}-x`
+    const stream = attribute === '.StreamArn' ? '/stream/2026-11-21T09:00' : ''
+    return `arn:aws:${of}:${place['AWS::Region']}:${place['AWS::AccountId']}:${kind}${named}${stream}`
   })
 }
 

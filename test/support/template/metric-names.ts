@@ -1,3 +1,5 @@
+import { textOf } from './intrinsics.ts'
+
 /** The CloudFormation properties of an alarm. */
 // biome-ignore lint/suspicious/noExplicitAny: CloudFormation's properties have no one type
 export type Alarm = Record<string, any>
@@ -9,7 +11,7 @@ interface EmbeddedMetrics {
 
 /** Namespace, name and dimensions. */
 export function identityOf({ Namespace, MetricName, Dimensions }: Alarm): string {
-  const dimensions = Dimensions.map(({ Name, Value }: { Name: string; Value: string }) => `${Name}=${Value}`)
+  const dimensions = Dimensions.map(({ Name, Value }: { Name: string; Value: unknown }) => `${Name}=${textOf(Value)}`)
   return [Namespace, MetricName, ...dimensions].join(' ')
 }
 

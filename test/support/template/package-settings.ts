@@ -15,6 +15,10 @@ const templates: object[] = []
 for (const options of JSON.parse(sets)) templates.push(await packageWith(options))
 await writeFile(file, JSON.stringify(templates))
 
+function useArtifacts(functions: Record<string, { package: { artifact: string } }>) {
+  for (const [name, written] of Object.entries(functions)) written.package.artifact = join(artifacts, `${name}.zip`)
+}
+
 function packageWith(options: string[]): Promise<object> {
   process.argv.splice(2, Number.POSITIVE_INFINITY, 'package', '--stage', 'prod', ...options)
   process.removeAllListeners()
@@ -22,10 +26,11 @@ function packageWith(options: string[]): Promise<object> {
   delete require.cache[COMMAND]
   return new Promise((resolve) => {
     Serverless.prototype.run = async function () {
-      for (const [name, written] of Object.entries<{ package: { artifact: string } }>(this.service.functions))
-        written.package.artifact = join(artifacts, `${name}.zip`)
+      const { hooks } = this.pluginManager
+      // Which functions there are depends on parameters, which are read late.
+      hooks['before:package:cleanup'] = [{ hook: () => useArtifacts(this.service.functions) }]
       // Saving the service's state takes the longest, and nobody reads it.
-      this.pluginManager.hooks['aws:package:finalize:saveServiceState'] = []
+      hooks['aws:package:finalize:saveServiceState'] = []
       await run.call(this)
       resolve(this.service.provider.compiledCloudFormationTemplate.Resources)
     }

@@ -49,11 +49,13 @@ export const THRESHOLDS = {
   alarmLatencyMs: '4000',
   auditRoundHours: '48',
   throttleRatePerSecond: '70',
+  eventBus: 'files',
 }
 const ON_STAND_INS = {
   sandboxBucket: 'local-sandboxes',
   documentsBucket: 'local-documents',
   usageBucket: 'local-documents',
+  eventBus: 'files',
   maxFileBytes: '67108864',
   multipartThresholdBytes: '8388608',
 }

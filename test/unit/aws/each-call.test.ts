@@ -148,7 +148,11 @@ describe('a call that fails is named in its error', () => {
 
   it.each<[string, Parameters<typeof clientOf>[0], Call]>([
     // The ledger's update finds no item.
-    ['ledger.makeWorkspace', { UpdateItemCommand: conditionFailed }, ({ ledger }) => ledger.take(attempt, signal, 0)],
+    [
+      'ledger.makeWorkspace',
+      { UpdateItemCommand: () => conditionFailed() },
+      ({ ledger }) => ledger.take(attempt, signal, 0),
+    ],
     [
       'rateLimit.endWait',
       { UpdateItemCommand: vi.fn().mockReturnValueOnce({}) },

@@ -1,0 +1,21 @@
+import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import type { KeptRecords } from '../../events/ports.ts'
+import { CLOSING, send } from '../calls/send.ts'
+
+/** SQS, SendMessage: of all characters that JSON has as they are, it refuses these. */
+const NOT_TAKEN = /[\ufffe\uffff]/g
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16)}`
+
+/** In the queue. Each message is an event of the function, which puts the record when it is invoked with it. */
+export function createKeptRecords<StreamRecord>(settings: {
+  client: SQSClient
+  eventsQueueUrl: string
+}): KeptRecords<StreamRecord> {
+  const { client, eventsQueueUrl: QueueUrl } = settings
+  return {
+    async keep(record, reason, signal) {
+      const MessageBody = JSON.stringify({ reason, Records: [record] }).replace(NOT_TAKEN, escaped)
+      await send(client, new SendMessageCommand({ QueueUrl, MessageBody }), { name: 'SendMessage', signal, ...CLOSING })
+    },
+  }
+}

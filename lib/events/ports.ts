@@ -1,0 +1,20 @@
+/** An event as it is put: `detail` is JSON. */
+export interface DocumentEvent {
+  type: 'document.promoted' | 'document.deleted' | 'document.expired'
+  detail: string
+  occurredAt: Date
+}
+
+/** @property isForGood repeating it would not help */
+export type Refusal = { reason: string; isForGood: boolean; error?: unknown }
+
+export interface EventBus {
+  /** Puts each at least once, in no order. @returns those that were refused; all others are on the bus */
+  put(events: readonly DocumentEvent[], signal: AbortSignal): Promise<ReadonlyMap<DocumentEvent, Refusal>>
+}
+
+/** Keeps what can be put on no bus, whole, for people. */
+export interface KeptRecords<StreamRecord> {
+  /** @throws when it is not kept */
+  keep(record: StreamRecord, reason: string, signal: AbortSignal): Promise<void>
+}
