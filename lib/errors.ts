@@ -129,11 +129,6 @@ export const REASONS = {
     detail: 'The file is encrypted with a key that only its writer has (SSE-C), or that is disabled or gone (KMS).',
     twin: true,
   },
-  container_file_requester_pays: {
-    status: 404,
-    detail: 'The file is in a bucket that charges its readers (Requester Pays), so it cannot be promoted.',
-    twin: true,
-  },
   sha256_unavailable: {
     status: 400,
     detail: 'The file is copied in parts, so its SHA-256 cannot be told: name it by its ETag, without File-Sha256.',

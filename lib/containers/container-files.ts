@@ -27,7 +27,7 @@ export interface ContainerFile extends ListedContainerFile {
 }
 
 export interface ContainerLookups {
-  /** @throws ServiceError container_file_encrypted, container_file_requester_pays */
+  /** @throws ServiceError container_file_encrypted */
   findContainerFile(objectKey: string, signal: AbortSignal): Promise<ContainerFile | undefined>
   hasContainer(keyPrefix: string, signal: AbortSignal): Promise<boolean>
 }

@@ -3,7 +3,7 @@ import { type ContainerFile, type ContainerLookups, quotedEtag } from '../../con
 import { ServiceError } from '../../errors.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
-import { headObject, headOrList } from './head-object.ts'
+import { headOrList } from './head-object.ts'
 
 const PROBE_TIMEOUT_MS = 3000
 /** S3 user guide, "Working with archived objects": objects of these classes must be restored before they can be read. */
@@ -46,12 +46,7 @@ async function readContainerFile(
     if (statusOf(error) === 400 && (await hasUnusableKey(client, object, signal))) {
       throw new ServiceError('container_file_encrypted', { cause: error })
     }
-    if (statusOf(error) !== 403 || !(await isPaidByRequester(client, object, signal))) throw error
-    // Believed once it is refused again: the 403 may have passed.
-    const head = await headObject(client, object, signal).catch((again) => {
-      throw statusOf(again) === 403 ? new ServiceError('container_file_requester_pays', { cause: error }) : again
-    })
-    return head && toContainerFile(objectKey, head)
+    throw error
   }
 }
 
@@ -90,21 +85,6 @@ async function hasUnusableKey(
   } catch (error) {
     if (error instanceof ServiceError) throw error
     return /^InvalidRequest$|^KMS\./.test((error as Error).name)
-  }
-}
-
-/** Whether only the promise to pay is missing (Requester Pays), and not a permission of our role. */
-async function isPaidByRequester(
-  client: S3Client,
-  object: { Bucket: string; Key: string },
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    await headObject(client, { ...object, RequestPayer: 'requester' }, signal)
-    return true
-  } catch (error) {
-    if (error instanceof ServiceError) throw error
-    return false
   }
 }
 

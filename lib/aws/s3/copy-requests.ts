@@ -1,5 +1,5 @@
 import type { HeadObjectCommandOutput, S3Client } from '@aws-sdk/client-s3'
-import { type ContainerFile, quotedEtag } from '../../containers/container-files.ts'
+import type { ContainerFile } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
 import type { CopyRequest } from '../../promotion/ports/object-store.ts'
 import { statusOf } from '../calls/failures.ts'
@@ -50,20 +50,6 @@ export function requireEtag(result: { ETag?: string | undefined } | undefined): 
   if (result?.ETag !== undefined) return result.ETag
   const cause = new Error('S3 answered a copy with 200 but without an ETag')
   throw new ServiceError('service_unavailable', { cause })
-}
-
-/**
- * For servers that ignore CopySourceIfMatch: if the source, or its version, is still the same, it is what was copied.
- * @throws ServiceError container_file_changed
- */
-export async function requireSameSource(
-  source: ContainerFile,
-  { client, sandboxBucket }: ObjectCopySettings,
-  signal: AbortSignal,
-): Promise<void> {
-  const object = { Bucket: sandboxBucket, Key: source.objectKey, VersionId: source.versionId }
-  const head = await headObject(client, object, signal)
-  if (quotedEtag(head?.ETag ?? '') !== source.etag) throw new ServiceError('container_file_changed')
 }
 
 /**

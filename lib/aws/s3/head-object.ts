@@ -15,7 +15,7 @@ interface ObjectName {
   Key: string
 }
 
-type HeadOptions = Pick<HeadObjectCommandInput, 'VersionId' | 'RequestPayer' | 'ChecksumMode'>
+type HeadOptions = Pick<HeadObjectCommandInput, 'VersionId' | 'ChecksumMode'>
 
 /** @returns undefined when there is no such object */
 export async function headObject(

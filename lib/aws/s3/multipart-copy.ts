@@ -18,7 +18,6 @@ import {
   ONLY_NEW,
   pinnedSource,
   requireEtag,
-  requireSameSource,
 } from './copy-requests.ts'
 
 const CREATE_TIMEOUT_MS = 5000
@@ -41,14 +40,7 @@ export async function copyInParts(
   const upload = await createUpload(request, settings, signal)
   const parts = await copyParts(upload, request.source, plan, settings, signal)
 
-  // The completion's failure takes precedence: it may still have an effect.
-  const [completed, compared] = await Promise.allSettled([
-    completeUpload(upload, parts, request, settings, signal),
-    requireSameSource(request.source, settings, signal),
-  ])
-  if (completed.status === 'rejected') throw completed.reason
-  if (compared.status === 'rejected') throw compared.reason
-  return completed.value
+  return completeUpload(upload, parts, request, settings, signal)
 }
 
 /**

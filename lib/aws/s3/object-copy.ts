@@ -13,7 +13,6 @@ import {
   ONLY_NEW,
   pinnedSource,
   requireEtag,
-  requireSameSource,
 } from './copy-requests.ts'
 import { sha256In } from './head-object.ts'
 import { copyInParts } from './multipart-copy.ts'
@@ -38,14 +37,11 @@ export async function copyObject(
 
 async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Copied> {
   const copied = await sendCopy(request, settings, signal)
-  const [sourceMd5, copiedMd5] = [md5In(request.source.etag), md5In(requireEtag(copied), copied.ServerSideEncryption)]
-  if (sourceMd5 !== undefined && copiedMd5 !== undefined && copiedMd5 !== sourceMd5) {
-    await requireSameSource(request.source, settings, signal)
-  }
+  requireEtag(copied)
   return { sha256: sha256In(copied), versionId: copied.VersionId }
 }
 
-type Written = Pick<HeadObjectCommandOutput, 'ETag' | 'ChecksumSHA256' | 'ServerSideEncryption' | 'VersionId'>
+type Written = Pick<HeadObjectCommandOutput, 'ETag' | 'ChecksumSHA256' | 'VersionId'>
 
 async function sendCopy(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Written> {
   const command = new CopyObjectCommand({
@@ -70,11 +66,6 @@ async function sendCopy(request: CopyRequest, settings: ObjectCopySettings, sign
     if (arrived === undefined) throw error
     return arrived
   }
-}
-
-/** The MD5 in an ETag. Objects made of parts, or encrypted with a KMS key, have none. */
-function md5In(etag: string, encryption: Written['ServerSideEncryption'] = 'AES256'): string | undefined {
-  return encryption === 'AES256' ? /^"?([0-9a-f]{32})"?$/.exec(etag)?.[1] : undefined
 }
 
 async function translateCopyFailure(error: unknown, readSource: () => Promise<unknown>): Promise<unknown> {

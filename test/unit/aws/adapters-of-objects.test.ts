@@ -84,12 +84,10 @@ describe('what S3 answers without what it should say', () => {
 })
 
 describe('a container file', () => {
-  it('that may not be read fails with the refusal, not with that of the offer to pay', async () => {
-    const refusals = [refused(403, 'First'), refused(403, 'Second')]
+  it('that may not be read fails with the refusal', async () => {
     const ListObjectsV2Command = () => ({ Contents: [{ Key: 's' }] })
-    const { store, onRefusedMissingKey } = storeOn({ HeadObjectCommand: () => refusals.shift(), ListObjectsV2Command })
-    await expect(store.findContainerFile('s', signal)).rejects.toMatchObject({ name: 'First' })
-    expect(refusals).toEqual([])
+    const { store, onRefusedMissingKey } = storeOn({ HeadObjectCommand: () => refused(403), ListObjectsV2Command })
+    await expect(store.findContainerFile('s', signal)).rejects.toMatchObject({ name: 'AccessDeniedException' })
     expect(onRefusedMissingKey).not.toHaveBeenCalled()
   })
 
@@ -124,7 +122,7 @@ describe('a file in a versioned bucket', () => {
   const VersionId = 'v+1'
   const versioned = { HeadObjectCommand: () => ({ ...HEAD, ContentLength: 11 * MIB, VersionId }) }
 
-  it('is copied, read and compared by its version', async () => {
+  it('is copied and read by its version', async () => {
     const { store, sent } = storeOn({ ...PARTS, ...versioned, GetObjectCommand: () => ({}) })
     const source = await store.findContainerFile('s', signal)
     if (source === undefined) throw new Error('it was not found')
@@ -134,7 +132,6 @@ describe('a file in a versioned bucket', () => {
     const CopySource = 'sandboxes/s?versionId=v%2B1'
     expect(inputs('UploadPartCopyCommand')).toMatchObject([{ CopySource }, { CopySource }])
     expect(inputs('GetObjectCommand')).toMatchObject([{ VersionId }])
-    expect(inputs('HeadObjectCommand')[1]).toMatchObject({ Bucket: 'sandboxes', VersionId })
     await store.copy({ ...copyOf(0), source: { ...source, sizeBytes: 1 } }, signal).catch(() => {})
     expect(inputs('CopyObjectCommand')).toMatchObject([{ CopySource }])
   })
@@ -166,9 +163,7 @@ describe('a copy in parts', () => {
     async (call) => {
       const { store, names } = storeOn({ ...PARTS, [`${call}Command`]: () => refused(403) })
       await expect(store.copy(copyOf(11 * MIB), signal)).rejects.toMatchObject({ name: 'AccessDeniedException', call })
-      // The only lookup is that of the source, beside the completion.
-      const lookups = names().filter((name) => name === 'HeadObjectCommand')
-      expect(lookups.length).toBe(call === 'CompleteMultipartUpload' ? 1 : 0)
+      expect(names()).not.toContain('HeadObjectCommand')
     },
   )
 })

@@ -91,33 +91,6 @@ describe('a file that S3 lets nobody read', () => {
     expect(s3.requests('GetObject')[0]?.headers.range).toBe('bytes=0-0')
   })
 
-  it.each([
-    ['there', object()],
-    ['not there', status(404)],
-  ])('because its bucket is Requester Pays is refused with a reason of its own: the file is %s', async (_, head) => {
-    const paid: Answer = (request, response) => {
-      const answer = request.headers['x-amz-request-payer'] === 'requester' ? head : status(403)
-      answer(request, response)
-    }
-    await expect(find({ 'HeadObject sandboxes': paid })).rejects.toMatchObject({
-      reason: 'container_file_requester_pays',
-      cause: { $metadata: { httpStatusCode: 403 } },
-    })
-  })
-
-  it.each([
-    ['is there', object(), { sizeBytes: expect.any(Number) }],
-    ['is not there', status(404), undefined],
-  ])('is no longer refused once a 403 has passed: it %s', async (_, head, found) => {
-    s3 = await startScriptedS3({
-      'HeadObject sandboxes': [status(403), head],
-      ListObjectsV2: s3Error(403, 'AccessDenied'),
-    })
-    const file = await s3.store.findContainerFile('a.csv', signal)
-    expect(file).toEqual(found && expect.objectContaining(found))
-    expect(s3.calls()).toEqual(['HeadObject sandboxes', 'ListObjectsV2', ...Array(2).fill('HeadObject sandboxes')])
-  })
-
   it('is our fault when the bucket is in another Region, which the error names', async () => {
     const head: Answer = (_, response) => response.writeHead(301, { 'x-amz-bucket-region': 'eu-west-3' }).end()
     await expect(find({ 'HeadObject sandboxes': head })).rejects.toMatchObject({ bucketRegion: 'eu-west-3' })
@@ -128,13 +101,11 @@ describe('a file that S3 lets nobody read', () => {
       call: 'HeadObject',
       $metadata: { httpStatusCode: 403 },
     })
-    expect(s3.calls()).toEqual(['HeadObject sandboxes', 'ListObjectsV2', 'HeadObject sandboxes'])
+    expect(s3.calls()).toEqual(['HeadObject sandboxes', 'ListObjectsV2'])
   })
 
   it.each([
     [400, 'GetObject', { 'HeadObject sandboxes': status(400), GetObject: BUSY }],
-    [403, 'HeadObject sandboxes', { 'HeadObject sandboxes': [status(403), BUSY] }],
-    // Asked once more, as one who pays, HeadObject would be refused again: only the listing makes this a 503.
     [403, 'ListObjectsV2', { 'HeadObject sandboxes': status(403), ListObjectsV2: BUSY }],
   ])('is 503 while the second look at a %d fails: %s', async (_, second, script) => {
     await expect(find(script)).rejects.toMatchObject({ reason: 'service_unavailable' })
