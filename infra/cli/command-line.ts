@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, Help, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { wrongUsage } from './command-error.ts'
 import { addAuditCommand } from './commands/audit-command.ts'
@@ -69,7 +69,11 @@ export async function runCommandLine(
 }
 
 function createProgram({ stdout, stderr }: Terminal): Command {
-  return new Command(process.env.npm_lifecycle_event === 'admin' ? 'npm run admin --' : 'promotion-admin')
+  const name = process.env.npm_lifecycle_event === 'admin' ? 'npm run admin --' : 'promotion-admin'
+  // A command that is an example stays in one line, so that it can be pasted.
+  const wrapped = (line: string) =>
+    line.startsWith(`  ${name}`) ? line : new Help().boxWrap(line, stdout.columns ?? Number.POSITIVE_INFINITY)
+  return new Command(name)
     .version(manifest.version, '--version', 'print the version')
     .description('Administration of the container file promotion service.')
     .addOption(new Option('--local', 'the service that npm start runs').default(false).conflicts(['stage', 'region']))
@@ -78,11 +82,11 @@ function createProgram({ stdout, stderr }: Terminal): Command {
     .option('--region <name>', 'AWS region, instead of AWS_REGION')
     .option('--json', 'print one JSON object per line, for errors, too', false)
     .option('--yes', 'do not ask', false)
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 20 })
     .addHelpText('after', ENDPOINTS)
     .addHelpText('afterAll', EXIT_CODES)
     .configureOutput({
-      writeOut: (text) => stdout.write(text),
+      writeOut: (text) => stdout.write(text.split('\n').map(wrapped).join('\n')),
       writeErr: (text) => stderr.write(text),
       // Errors are thrown, and reported in one place above.
       outputError() {},

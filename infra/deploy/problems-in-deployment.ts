@@ -1,3 +1,4 @@
+import { closest, distance } from 'fastest-levenshtein'
 import { ConfigurationError, readConfig } from '../../lib/config.ts'
 import type { Settings } from './account-rules.ts'
 import { PATTERNS } from './patterns.ts'
@@ -20,22 +21,31 @@ const REGIONAL = ['certificateArn', 'webAclArn', 'alarmTopicArn', 'ticketTopicAr
 export function problemsInDeployment({ stage, region, settings: raw, given }: Deployment): string[] {
   const settings: Settings = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value ?? '')]))
   const unknown = given.filter((name) => !Object.hasOwn(SETTINGS, name))
-  const known = Object.keys(SETTINGS).join(', ')
   return [
     ...(stage === 'local' ? [LOCAL] : []),
-    ...unknown.map((name) => `${name}: there is no such parameter (--param, settings/${stage}.yml), only ${known}`),
-    ...Object.entries(SETTINGS).flatMap(([name, setting]) => problemsInSetting(name, settings[name] ?? '', setting)),
+    ...unknown.map(
+      (name) => `${name}: there is no such parameter (--param, settings/${stage}.yml)${suggestionFor(name)}`,
+    ),
+    ...Object.keys(SETTINGS).flatMap((name) => problemsInSetting(name, settings[name] ?? '', region)),
     ...problemsInEnvironment(settings),
     ...problemsInCombination(settings, given),
-    ...REGIONAL.flatMap((name) => problemsInRegion(name, settings[name], region)),
   ]
 }
 
-function problemsInSetting(name: string, value: string, setting: Setting): string[] {
+function suggestionFor(name: string): string {
+  const known = Object.keys(SETTINGS)
+  const near = closest(name, known)
+  return distance(name, near) <= 3 ? `: did you mean ${near}?` : `, only ${known.join(', ')}`
+}
+
+function problemsInSetting(name: string, value: string, region: string): string[] {
+  const setting = SETTINGS[name] as Setting
   if (value === '' && (setting.default === undefined || setting.variable)) return []
-  return isAllowed(value, setting)
-    ? []
-    : [`${name} is "${value}", allowed: ${allowedWords(setting).replaceAll('`', '')}`]
+  if (!isAllowed(value, setting))
+    return [`${name} is "${value}", allowed: ${allowedWords(setting).replaceAll('`', '')}`]
+  const [, , , itsRegion] = value.split(':')
+  if (!REGIONAL.includes(name) || !itsRegion || itsRegion === region) return []
+  return [`${name} is "${value}": allowed is one in ${region}, where the stack is`]
 }
 
 function isAllowed(value: string, { kind, min, max, default: byDefault, variable }: Setting): boolean {
@@ -63,12 +73,6 @@ function problemsInEnvironment(settings: Settings): string[] {
     if (!(error instanceof ConfigurationError)) throw error
     return error.problems.map(inParameters)
   }
-}
-
-function problemsInRegion(name: string, arn = '', region: string): string[] {
-  const [, , , itsRegion] = arn.split(':')
-  if (!itsRegion || itsRegion === region) return []
-  return [`${name} is "${arn}": allowed is one in ${region}, where the stack is`]
 }
 
 function problemsInCombination(settings: Settings, given: readonly string[]): string[] {

@@ -87,7 +87,10 @@ export function region(framework: Framework): Promise<string> {
     if (own && found !== own)
       throw new Error(`--region is ${found}, but settings/${stage}.yml says ${own}: one stage is in one region`)
     if (found) return String(found)
-    if (process.argv.slice(2).some((word) => WITHOUT_AWS.has(word))) return 'us-east-1'
+    if (process.argv.slice(2).some((word) => WITHOUT_AWS.has(word))) {
+      console.error('No region is set, and this needs none: us-east-1 stands for any.')
+      return 'us-east-1'
+    }
     throw new Error(`no region: write "region: eu-west-1" into settings/${stage}.yml, or say --region`)
   })
 }

@@ -10,6 +10,7 @@ import { emptyDirectory, lockDirectory } from './stores/directory-lock.ts'
 import { watchFolders } from './watch-folders.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
+const PARENT_EVERY_MS = 500
 const WHERE = { root: ROOT, outDir: join(ROOT, 'dist') }
 
 // Also for the embedded DynamoDB, which throws disk errors where nobody can catch them.
@@ -73,12 +74,19 @@ function messageOf(error: unknown): string {
 }
 
 function stopOnSignal(stop: () => Promise<void>): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, async () => {
-      await stop()
-      process.exit(0)
-    })
+  const end = async () => {
+    await stop()
+    process.exit(0)
   }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
+  // A SIGTERM to npm ends npm and the shell that it has started, and reaches nobody else.
+  const { ppid, env } = process
+  if (env.npm_lifecycle_event === undefined) return
+  const watch = setInterval(() => {
+    if (process.ppid === ppid) return
+    clearInterval(watch)
+    void end()
+  }, PARENT_EVERY_MS)
 }
 
 function welcome(demo: DemoFileContent, directory: string): string {

@@ -34,6 +34,8 @@ export const SNIFFED_BYTES = 4096
 export async function typeOfContent(start: Uint8Array): Promise<string | undefined> {
   if (start.length === 0) return undefined
   const { text, type } = decode(start)
+  // FITS begins with lines of text, and its data may follow within these bytes.
+  if (/^SIMPLE {2}= {20}[TF]/.test(text)) return 'application/fits'
   if (!NOT_IN_TEXT.test(text)) return TEXTS.find(([mark]) => mark.test(text))?.[1] ?? type
   // The library would unpack it, to look for an archive.
   if (start[0] === 0x1f && start[1] === 0x8b) return 'application/gzip'

@@ -132,7 +132,7 @@ describe('npm run admin -- containers put: what cannot be', () => {
     twice: () => Promise.all([write('twice'), write('other/twice')]),
   }
   it.each([
-    ['missing.txt', "ENOENT: no such file or directory, lstat '"],
+    ['missing.txt', 'missing.txt cannot be read: no such file or directory.'],
     ['line\nfeed.txt', 'its path in the container contains a control character.'],
     [
       'large.img',

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { request } from 'node:http'
@@ -7,8 +8,8 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } fr
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it, vi } from 'vitest'
-import { run } from '../support/machine/program.ts'
-import { startStores } from '../support/machine/services.ts'
+import { printedBy, run } from '../support/machine/program.ts'
+import { ROOT, startStores } from '../support/machine/services.ts'
 import { freePort, useNpmStart } from '../support/machine/use-npm-start.ts'
 import { CREDENTIALS, useStandIns } from '../support/stores/stand-ins.ts'
 
@@ -95,6 +96,33 @@ describe('npm start', () => {
     expect((await fetch(promotion, { method: 'POST', headers })).status).toBe(200)
     child.kill('SIGINT')
     expect(await exited).toBe(0)
+  })
+
+  it('stops when npm is ended by SIGTERM, of which only the shell between the two is told', async () => {
+    const port = await freePort()
+    const shell = spawn(
+      'sh',
+      [
+        '-c',
+        `"${process.execPath}" infra/local/start.mjs "$@"; exit`,
+        'sh',
+        '--directory',
+        directory(),
+        '--port',
+        `${port}`,
+      ],
+      {
+        cwd: ROOT,
+        env: { ...process.env, npm_lifecycle_event: 'start' },
+      },
+    )
+    const ready = Promise.withResolvers<void>()
+    printedBy(shell, (text) => text.includes('/promote\n') && ready.resolve())
+    await ready.promise
+    shell.kill('SIGTERM')
+    // The pipe is open as long as the server is.
+    await once(shell, 'close')
+    await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow()
   })
 
   it('says where it runs when it is started twice, and --fresh deletes nothing then', async () => {

@@ -34,6 +34,14 @@ describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
     expect(coloursIn(failed.shown)).toEqual([])
   })
 
+  it('breaks lines of help and of tables where a narrow terminal ends, but no command that is an example', async () => {
+    const main = `${process.execPath} ${join(ROOT, 'infra/cli/main.ts')} --local --directory ${service().directory}`
+    const narrow = async (args: string) =>
+      (await runInTerminal(`stty cols 60; ${main} ${args}`, {})).shown.split('\r\n').filter((line) => line.length > 60)
+    expect(await narrow('containers put --help')).toEqual([expect.stringMatching(/^ {2}promotion-admin .* ws_acme$/)])
+    expect(await narrow('containers list sess_demo-r4k2 --limit 2')).toEqual([])
+  })
+
   it('asks before it disables a key, and does nothing unless the answer is yes', async () => {
     const create = ['keys', 'create', '--workspace', 'ws_full', '--permission', 'files:promote']
     const [key] = jsonLines(await service().admin('--json', ...create))

@@ -17,7 +17,7 @@ const promised: string = engines.node
 describe('the promised versions of Node.js', () => {
   it.each(['README.md', 'CONTRIBUTING.md', 'docs/deploy.md', '.ci/run'])('are named by %s', (page) => {
     const named = read(page).match(/Node\.js \d[\d.]*[^,;:\n]*?24\b/g)
-    expect(named).toEqual(['Node.js 22 (22.13 or newer) or 24'])
+    expect(named).toEqual(['Node.js 22 (22.18 or newer) or 24'])
   })
 
   it('are fine with every package, so that npm ci warns of none', () => {

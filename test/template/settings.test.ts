@@ -70,7 +70,12 @@ describe('the parameters', () => {
 
   const EXISTING_DOMAIN = { customDomainName: EXISTING.customDomainName, certificateArn: EXISTING.certificateArn }
   it.each<[fault: string, changes: Record<string, string>, options?: object]>([
-    ['tag: there is no such parameter (--param, settings/prod.yml)', {}, { given: ['tags', 'tag'] }],
+    [
+      'tag: there is no such parameter (--param, settings/prod.yml): did you mean tags?',
+      {},
+      { given: ['tags', 'tag'] },
+    ],
+    ['colour: there is no such parameter (--param, settings/prod.yml), only', {}, { given: ['colour'] }],
     ['--stage is local, which is what npm start serves', {}, { stage: 'local' }],
     ['sandboxBucket is "My_Bucket", allowed: bucket name', { sandboxBucket: 'My_Bucket' }],
     ['documentsBucket is "192.168.5.4", allowed: bucket name', { documentsBucket: '192.168.5.4' }],
@@ -128,6 +133,10 @@ describe('the parameters', () => {
     ['alarmServerErrorPercent is "101", allowed: 1 to 100', { alarmServerErrorPercent: '101' }],
   ])('are refused: %s', (fault, changes, options) => {
     expect(problemsInDeployment(deployment(changes, options)).join('\n')).toContain(fault)
+  })
+
+  it('name one that is wrong in two ways once', () => {
+    expect(problemsInDeployment(deployment({ webAclArn: GLOBAL_ACL }, { region: 'eu-west-1' }))).toHaveLength(1)
   })
 })
 

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { access, lstat, readdir } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
+import { getSystemErrorMessage } from 'node:util'
 import { MAX_OBJECT_KEY_BYTES, problemInPath } from '../../../lib/ids.ts'
 import { CommandError } from '../command-error.ts'
 import { exactBytes } from '../terminal/output.ts'
@@ -26,7 +27,11 @@ export async function findLocalFiles(names: readonly string[], note: (line: stri
       }
     } else note(`${file} is left out: it is ${stats.isSymbolicLink() ? 'a symbolic link' : 'no regular file'}.`)
   }
-  for (const name of names) await visit(name, basename(name).replace(/^\.\.?$/, ''))
+  for (const name of names) {
+    await visit(name, basename(name).replace(/^\.\.?$/, '')).catch((error) => {
+      throw error.errno === undefined ? error : unreadable(error)
+    })
+  }
   return [...found.values()]
 }
 
@@ -44,3 +49,6 @@ export function requireUsable({ file, path, sizeBytes }: LocalFile, prefix: stri
 /** @param problem the end of a sentence */
 const unusable = (file: string, problem: string) =>
   new CommandError('unusable_path', `${JSON.stringify(file)}: its path in the container ${problem}.`, { exitCode: 2 })
+
+const unreadable = ({ errno = 0, path }: NodeJS.ErrnoException) =>
+  new CommandError('unreadable_file', `${path} cannot be read: ${getSystemErrorMessage(errno)}.`, { exitCode: 2 })

@@ -1,5 +1,5 @@
 import { clearLine, cursorTo } from 'node:readline'
-import { styleText } from 'node:util'
+import { stripVTControlCharacters, styleText } from 'node:util'
 import Table from 'cli-table3'
 import prettyBytes from 'pretty-bytes'
 import { printable, printableJson, printableLine } from '../../local/printable.ts'
@@ -84,7 +84,7 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
       }
       let page: (string | Cell)[][] = []
       const flush = () => {
-        if (page.length > 0) write(table(Object.keys(columns), page, stdout), stdout)
+        if (page.length > 0) write(fitting(Object.keys(columns), page, stdout), stdout)
         page = []
       }
       for await (const row of sort ? sort(await Array.fromAsync(readable())) : readable()) {
@@ -125,6 +125,15 @@ function createStatusLine(stream: TextOutput) {
     },
     clear,
   }
+}
+
+/** A table or, where the terminal is too narrow for it, each row as a table of its own: a heading and its cell a line. */
+function fitting(headings: string[], rows: (string | Cell)[][], stream: TextOutput): string {
+  const all = table(headings, rows, stream)
+  const width = Math.max(...all.split('\n').map((line) => stripVTControlCharacters(line).length))
+  if (width <= (stream.columns ?? width)) return all
+  const pairs = (row: (string | Cell)[]) => headings.map((heading, at) => [heading, row[at] ?? ''])
+  return rows.map((row) => table([], pairs(row), stream)).join('\n\n')
 }
 
 /** Aligned columns; empty `headings`: none are shown. @param stream where it is shown; omitted: without colours */

@@ -122,6 +122,9 @@ describe('the type of a file', () => {
     ['a PGP key', text('-----BEGIN PGP PUBLIC KEY BLOCK-----\n'), 'application/pgp-keys'],
     ['a PGP message', text('-----BEGIN PGP MESSAGE-----\n'), 'application/pgp-encrypted'],
     ['a PGP signature', text('-----BEGIN PGP SIGNATURE-----\n'), 'application/pgp-signature'],
+    ['FITS with a long header', text(`SIMPLE  = ${'T'.padStart(20)} / conforms to FITS standard`), 'application/fits'],
+    ['FITS with data', latin1(`SIMPLE  = ${'T'.padStart(20)}`, 4096), 'application/fits'],
+    ['a setting that begins like FITS', text('SIMPLE  = true'), PLAIN],
     ['a signed text', text('-----BEGIN PGP SIGNED MESSAGE-----\n'), PLAIN],
   ])('by content: %s', async (_, bytes, type) => {
     expect(await typeOfContent(bytes)).toBe(type)
