@@ -1,7 +1,7 @@
 // usage: node test/tools.mjs [COMMAND…]
 //
 // Installs what only the checks and tests need (package.json beside this file), unless all of its lock is there; then runs
-// the command with these tools. So an npm ci that is to serve or deploy does without these 300 MB.
+// the command with these tools. So an npm ci that is to serve or deploy does without these 370 MB.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
