@@ -8,9 +8,11 @@ import type { WorkspaceDependencies } from './save-workspace.ts'
  */
 export async function deleteWorkspace(
   workspaceId: WorkspaceId,
-  { ledger, workspaces, apiKeys, now }: WorkspaceDependencies,
+  deps: WorkspaceDependencies,
   signal: AbortSignal,
 ): Promise<void> {
+  const { ledger, workspaces, apiKeys, now } = deps
+  const beganAtMs = now()
   const found = await ledger.read(workspaceId, signal)
   const isUnderWay = found?.takings.some(({ leaseEndsAtMs }) => leaseEndsAtMs > now())
   if (isUnderWay) throw new ServiceError('workspace_busy', { detail: UNDER_WAY })
@@ -18,13 +20,21 @@ export async function deleteWorkspace(
     const metadata = { documents: found.documents, used_bytes: found.usedBytes }
     throw new ServiceError('workspace_not_empty', { metadata })
   }
-  await apiKeys.removeAll(workspaceId, signal)
+  await apiKeys.removeAll(workspaceId, beganAtMs, signal)
   if (found === undefined) throw new ServiceError('workspace_not_found')
-  const { version } = (await ledger.read(workspaceId, signal)) ?? found
-  if (!(await workspaces.remove(workspaceId, version, signal)))
+  if (!(await workspaces.remove(workspaceId, found.version, signal)))
     throw new ServiceError('workspace_busy', { detail: `Its keys are deleted. ${UNDER_WAY}` })
-  // A key that was made meanwhile; whoever makes one later finds no workspace, unless it was made again.
-  if ((await ledger.read(workspaceId, signal)) === undefined) await apiKeys.removeAll(workspaceId, signal)
+  await removeKeysLeft(workspaceId, deps, signal)
+}
+
+/** Of a workspace that is gone: keys made while it was deleted. Those made later are of one that was made again. */
+export async function removeKeysLeft(
+  workspaceId: WorkspaceId,
+  { ledger, apiKeys, now }: Pick<WorkspaceDependencies, 'ledger' | 'apiKeys' | 'now'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const seenAtMs = now()
+  if ((await ledger.read(workspaceId, signal)) === undefined) await apiKeys.removeAll(workspaceId, seenAtMs, signal)
 }
 
 const UNDER_WAY = 'A promotion is still under way in this workspace.'

@@ -44,8 +44,8 @@ export interface ApiKeyAdministration {
   ): Promise<ApiKeyRecord | undefined>
   /** Idempotent. @param shown only if its token is still this one's */
   remove(keyId: string, signal: AbortSignal, shown?: ApiKeyRecord): Promise<void>
-  /** Removes the keys of a workspace, also those that cannot be read. @returns how many there were */
-  removeAll(workspaceId: WorkspaceId, signal: AbortSignal): Promise<number>
+  /** Removes the keys of a workspace, also those that cannot be read, but none that was made later. */
+  removeAll(workspaceId: WorkspaceId, madeByMs: number, signal: AbortSignal): Promise<void>
 }
 
 export function newApiKeyRecord(token: string, grant: ApiKeyGrant, nowMs: number, name?: string): ApiKeyRecord {

@@ -38,8 +38,9 @@ interface SkippedTime {
 /**
  * In the test file that calls this, nothing waits: time goes on only when something waits, at once, to the first end of a
  * wait. performance.now() and AbortSignal.timeout() go by that time, so nothing hangs on how fast the machine is.
+ * @param random in place of Math.random, so that pauses are equally long, and end in their order, in each run
  */
-export function skipWaits(): SkippedTime {
+export function skipWaits({ random = Math.random } = {}): SkippedTime {
   let nowMs = 0
   /** Of the waits, and of the signals that time aborts. */
   let ends: { atMs: number; isWait?: true; end(): void }[] = []
@@ -76,7 +77,9 @@ export function skipWaits(): SkippedTime {
   })
   const { now } = performance
   const { timeout } = AbortSignal
+  const { random: byChance } = Math
   beforeAll(() => {
+    Math.random = random
     performance.now = () => nowMs
     AbortSignal.timeout = (ms) => {
       const controller = new AbortController()
@@ -86,6 +89,7 @@ export function skipWaits(): SkippedTime {
     }
   })
   afterAll(() => {
+    Math.random = byChance
     performance.now = now
     AbortSignal.timeout = timeout
   })

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { removeKeysLeft } from '../../../lib/administration/delete-workspace.ts'
 import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { LONGEST_LIFE_MS } from '../../../lib/ledger/begin-document.ts'
@@ -48,7 +49,7 @@ export async function deleteWorkspace(
   const andStored = stored ? `, and ${stored.texts.join(', ')},` : ''
   await confirm(`Delete workspace ${workspaceId}${what}${andStored} in ${session.place}?`, session)
 
-  await stores.apiKeys.removeAll(workspaceId, signal)
+  await stores.apiKeys.removeAll(workspaceId, stores.now(), signal)
   if (erase) {
     // Also without keys: whoever repeats the command may have interrupted it here.
     output.progress(`waiting ${stores.leaseMs / 1000} s for what earlier requests have sent`)
@@ -58,8 +59,7 @@ export async function deleteWorkspace(
   const ids = documents.map(({ documentId }) => documentId)
   await deleteDocuments(session, workspaceId, ids)
   const left = await removeEmptied(workspaceId, stores, signal)
-  // Somebody may have made another meanwhile; whoever makes one later finds no workspace.
-  await stores.apiKeys.removeAll(workspaceId, signal)
+  await removeKeysLeft(workspaceId, stores, signal)
   const deleted = { workspaceId, keys: keys.length, documents: documents.length }
   if (erase) return eraseStored({ ...deleted, left, sweepUntil }, stores, session)
   output.done(`Workspace ${workspaceId} is deleted, with ${contents}.`, { ...deleted, outcome: 'deleted' })

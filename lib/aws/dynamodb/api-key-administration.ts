@@ -60,15 +60,15 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
       await table.remove(keyOfRecord(keyId), isShown ?? {}, { name: 'keys.remove', signal })
     },
 
-    async removeAll(workspaceId, signal) {
-      let count = 0
-      for await (const items of pagesOf(workspaceId, signal)) {
-        for (const { key_id } of items) {
-          await table.remove(keyOfRecord(`${key_id?.S}`), {}, { name: 'keys.remove', signal })
-          count++
-        }
+    async removeAll(workspaceId, madeByMs, signal) {
+      const isOld = {
+        ConditionExpression: 'NOT created_at > :made_by',
+        values: { ':made_by': new Date(madeByMs).toISOString() },
       }
-      return count
+      for await (const items of pagesOf(workspaceId, signal)) {
+        for (const { key_id } of items)
+          await table.remove(keyOfRecord(`${key_id?.S}`), isOld, { name: 'keys.remove', signal })
+      }
     },
   }
 }

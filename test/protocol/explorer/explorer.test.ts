@@ -5,7 +5,7 @@ import { skipWaits } from '../../support/virtual-waits.ts'
 import { soundExplorer } from './plant.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
 
-skipWaits()
+skipWaits({ random: () => 1 })
 
 const { exploreFromSmall, repeat } = await soundExplorer()
 

@@ -6,7 +6,7 @@ import { type PlantedBug, placeOf, plant, readPlantedBugs, soundExplorer } from 
 import type { Fate } from './process.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
 
-skipWaits()
+skipWaits({ random: () => 1 })
 
 const { explore } = await soundExplorer()
 
