@@ -11,6 +11,8 @@ import { watchFolders } from './watch-folders.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PARENT_EVERY_MS = 500
+/** Before it can have ended. */
+const PARENT = process.ppid
 const WHERE = { root: ROOT, outDir: join(ROOT, 'dist') }
 
 // Also for the embedded DynamoDB, which throws disk errors where nobody can catch them.
@@ -80,10 +82,9 @@ function stopOnSignal(stop: () => Promise<void>): void {
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
   // A SIGTERM to npm ends npm and the shell that it has started, and reaches nobody else.
-  const { ppid, env } = process
-  if (env.npm_lifecycle_event === undefined) return
+  if (process.env.npm_lifecycle_event === undefined) return
   const watch = setInterval(() => {
-    if (process.ppid === ppid) return
+    if (process.ppid === PARENT) return
     clearInterval(watch)
     void end()
   }, PARENT_EVERY_MS)

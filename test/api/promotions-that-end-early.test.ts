@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { createAdmission } from '../../lib/promotion/admission.ts'
 import {
   all,
   cutBehind,
@@ -8,6 +9,7 @@ import {
   usePromotionsOfMany,
 } from '../support/api/promotions-of-many.ts'
 import { CSV, createTestApi } from '../support/api/test-api.ts'
+import { NOW_MS } from '../support/ports.ts'
 
 const prepare = usePromotionsOfMany()
 const MANY = { prefix: 'many/' }
@@ -125,7 +127,9 @@ describe('POST /v1/containers/{container_id}/promote: ends, and says where to go
   })
 
   it('before a file for which the ledger is crowded, having waited for it as long as there is time', async () => {
-    const api = prepare(manyPaths(2))
+    // Which lets everybody try, so that the ledger itself is asked.
+    const admission = createAdmission({ now: () => NOW_MS, random: () => 1 })
+    const api = prepare(manyPaths(2), { admission })
     const taken = watchLimit(api)
     const take = vi.spyOn(api.ledger, 'take').mockResolvedValueOnce({ outcome: 'crowded' })
     expect(outcomesOf(await api.promoteAll({ paths: manyPaths(1) }))).toEqual(all('promoted', manyPaths(1)))
