@@ -51,48 +51,48 @@ describe('npm start', () => {
 
   it('lives on when requests to any of its servers are broken off', async () => {
     const { child, exited } = await start({}, '--fresh', '--port', String(await freePort()))
-    const demo = await readDemo()
-    const s3 = new S3Client({
-      region: 'us-east-1',
-      endpoint: demo.s3_endpoint,
-      forcePathStyle: true,
-      credentials: CREDENTIALS,
-    })
-    const object = (path: string) => ({ Bucket: demo.sandbox_bucket, Key: `sandboxes/ws_demo/sess_demo-r4k2/${path}` })
-    const put = await getSignedUrl(s3, new PutObjectCommand(object('never')))
-    const large = await getSignedUrl(s3, new GetObjectCommand(object('data/large.bin')))
-    const promotion = `${demo.base_url}/containers/${demo.container_id}/files/${demo.files[0].file_id}/promote`
-    const upload = new URL('/demo/uploads?workspace_id=ws_demo&container_id=sess_demo-r4k2&path=never', promotion).href
-    const page = new URL('/swagger-ui-bundle.js', promotion).href
+    const { base_url, s3_endpoint: endpoint, dynamodb_endpoint, sandbox_bucket: Bucket, ...demo } = await readDemo()
+    const s3 = new S3Client({ region: 'us-east-1', endpoint, forcePathStyle: true, credentials: CREDENTIALS })
+    const put = await getSignedUrl(s3, new PutObjectCommand({ Bucket, Key: 'never' }))
+    const large = await getSignedUrl(
+      s3,
+      new GetObjectCommand({ Bucket, Key: 'sandboxes/ws_demo/sess_demo-r4k2/data/large.bin' }),
+    )
+    const promotion = `${base_url}/containers/${demo.container_id}/files/${demo.files[0].file_id}/promote`
+    const upload = new URL('/demo/uploads?workspace_id=ws_demo&container_id=sess_demo-r4k2&path=never', base_url).href
+    const page = new URL('/swagger-ui-bundle.js', base_url).href
     await fetch(page)
-    const headers = { authorization: `Bearer ${demo.standard_key}` }
     const received = () => readdir(join(directory(), 's3/bytes'))
     const before = await received()
-    const MIB = Buffer.alloc(1024 * 1024)
 
-    for (const [method, url] of [
-      ...[['PUT', upload] as const, ['PUT', put] as const, ['POST', promotion] as const],
-      ['POST', demo.dynamodb_endpoint] as const,
-    ]) {
+    for (const [url, method] of Object.entries({
+      [upload]: 'PUT',
+      [put]: 'PUT',
+      [promotion]: 'POST',
+      [dynamodb_endpoint]: 'POST',
+    })) {
       const sent = request(url, { method, headers: { expect: '100-continue', 'content-length': 1e7 } })
       sent.on('error', () => {}).flushHeaders()
       await once(sent, 'continue')
-      for (let part = 0; part < 6; part++) await new Promise((resolve) => sent.write(MIB, resolve))
+      await new Promise((resolve) => sent.write(Buffer.alloc(6e6), resolve))
       if (method === 'PUT') await vi.waitFor(async () => expect(await received()).not.toEqual(before), PATIENCE)
       sent.destroy()
       await vi.waitFor(async () => expect(await received(), 'nothing stays of it').toEqual(before), PATIENCE)
     }
-    for (const [method, url] of [
-      ...[['GET', page] as const, ['GET', large] as const, ['POST', promotion] as const],
-      ['POST', demo.dynamodb_endpoint] as const,
-    ]) {
+    const headers = { authorization: `Bearer ${demo.standard_key}` }
+    for (const [url, method] of Object.entries({
+      [page]: 'GET',
+      [large]: 'GET',
+      [promotion]: 'POST',
+      [dynamodb_endpoint]: 'POST',
+    })) {
       const sent = request(url, { method, headers: method === 'GET' ? {} : headers })
       sent.on('error', () => {}).end()
       await once(sent, method === 'GET' ? 'response' : 'finish')
       sent.destroy()
     }
     expect((await fetch(large)).status).toBe(200)
-    expect((await fetch(new URL('/demo.json', promotion))).status).toBe(200)
+    expect((await fetch(new URL('/demo.json', base_url))).status).toBe(200)
     expect((await fetch(promotion, { method: 'POST', headers })).status).toBe(200)
     child.kill('SIGINT')
     expect(await exited).toBe(0)
@@ -100,25 +100,9 @@ describe('npm start', () => {
 
   it('stops when npm is ended by SIGTERM, of which only the shell between the two is told', async () => {
     const port = await freePort()
-    const shell = spawn(
-      'sh',
-      [
-        '-c',
-        `"${process.execPath}" infra/local/start.mjs "$@"; exit`,
-        'sh',
-        '--directory',
-        directory(),
-        '--port',
-        `${port}`,
-      ],
-      {
-        cwd: ROOT,
-        env: { ...process.env, npm_lifecycle_event: 'start' },
-      },
-    )
-    const ready = Promise.withResolvers<void>()
-    printedBy(shell, (text) => text.includes('/promote\n') && ready.resolve())
-    await ready.promise
+    const line = `'${process.execPath}' infra/local/start.mjs --directory '${directory()}' --port ${port}; exit`
+    const shell = spawn('sh', ['-c', line], { cwd: ROOT, env: { ...process.env, npm_lifecycle_event: 'start' } })
+    await new Promise<void>((resolve) => printedBy(shell, (text) => text.includes('/promote\n') && resolve()))
     shell.kill('SIGTERM')
     // The pipe is open as long as the server is.
     await once(shell, 'close')

@@ -5,9 +5,6 @@ import type { AwsCredentialIdentity } from '@smithy/types'
 import { LOOPBACK } from '../loopback.ts'
 import { S3Failure } from './s3-answers.ts'
 
-const NOT_THE_SAME =
-  'The request signature we calculated does not match the signature you provided. Check your key and signing method.'
-
 /**
  * Refuses a request that is not signed, or not for just what it is, as S3 does (Signature Version 4, "Create a signed AWS
  * API request"). The SDK's signer could not tell: it chooses itself what it signs, and takes headers for UTF-8. Whether a
@@ -37,8 +34,9 @@ export function requireSignature(incoming: IncomingMessage, credentials: AwsCred
   const sorted = pairs.map((pair) => pair.map(escapeUri).join('=')).join('&')
   const payload = isPresigned ? 'UNSIGNED-PAYLOAD' : parameter('Content-Sha256')
   const textFor = (host: string | undefined) => {
-    const values = signed.map((name) => String(name === 'host' ? host : headers[name]).replace(/ +/g, ' '))
-    const lines = signed.map((name, at) => `${name}:${values[at]}\n`).join('')
+    const lines = signed
+      .map((name) => `${name}:${name === 'host' ? host : headers[name]}\n`.replace(/ +/g, ' '))
+      .join('')
     // Node.js gives one character for each byte.
     const canonical = Buffer.from([method, path, sorted, lines, names, payload].join('\n'), 'latin1')
     const hash = createHash('sha256').update(canonical).digest('hex')
@@ -59,8 +57,8 @@ export function requireSigned(
   if (id !== accessKeyId) throw new S3Failure(403, 'InvalidAccessKeyId', `Only the key ${accessKeyId} is known here.`)
   const hmac = (key: Buffer | string, text: string) => createHmac('sha256', key).update(text).digest()
   const key = scope.reduce<Buffer | string>(hmac, `AWS4${secretAccessKey}`)
-  const isRight = texts.some((text) => hmac(key, text).toString('hex') === said.signature)
-  if (!isRight) throw new S3Failure(403, 'SignatureDoesNotMatch', NOT_THE_SAME)
+  if (texts.some((text) => hmac(key, text).toString('hex') === said.signature)) return
+  throw new S3Failure(403, 'SignatureDoesNotMatch', 'The request signature we calculated is not the one you provided.')
 }
 
 function requireTime(signedAt: string, lifeSeconds: number): void {

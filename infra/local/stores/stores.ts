@@ -2,7 +2,6 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { S3Client } from '@aws-sdk/client-s3'
-import type { AwsCredentialIdentity } from '@smithy/types'
 import { readConfig } from '../../../lib/config.ts'
 import type { ServiceDefinition } from '../../deploy/service-definition.ts'
 import { type Access, LOOPBACK } from '../loopback.ts'
@@ -27,6 +26,7 @@ export async function startLocalStores(options: LocalStoresOptions) {
   const keep = <Part extends { stop(): Promise<void> }>(part: Part) => starting.adopt(part, (each) => each.stop())
   await mkdir(directory, { recursive: true })
   const credentials = chooseCredentials(environment)
+  const variables = { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey }
   const dynamoDbEndpoint =
     environment.AWS_ENDPOINT_URL_DYNAMODB ||
     keep(await startDynamoDb({ ...options, directory: join(directory, 'dynamodb') })).endpoint
@@ -56,7 +56,7 @@ export async function startLocalStores(options: LocalStoresOptions) {
       AWS_ENDPOINT_URL_S3: s3Endpoint,
       AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,
       AWS_REGION: region,
-      ...variablesOf(credentials),
+      ...variables,
     },
     demoFile: (baseUrl: string): DemoFileContent => ({
       base_url: baseUrl,
@@ -65,7 +65,7 @@ export async function startLocalStores(options: LocalStoresOptions) {
         s3_endpoint_in_containers: s3InContainers(s3Endpoint),
       }),
       ...demo,
-      ...(credentials === EMBEDDED && { aws_credentials: variablesOf(EMBEDDED) }),
+      ...(credentials === EMBEDDED && { aws_credentials: variables }),
       s3_endpoint: s3Endpoint,
       dynamodb_endpoint: dynamoDbEndpoint,
       sandbox_bucket: config.sandboxBucket,
@@ -80,11 +80,6 @@ export async function startLocalStores(options: LocalStoresOptions) {
 }
 
 const EMBEDDED = { accessKeyId: 'local', secretAccessKey: 'local' }
-
-const variablesOf = ({ accessKeyId, secretAccessKey }: AwsCredentialIdentity) => ({
-  AWS_ACCESS_KEY_ID: accessKeyId,
-  AWS_SECRET_ACCESS_KEY: secretAccessKey,
-})
 
 /** The embedded servers have their own credentials; a server of the user's own gets those of the environment. */
 function chooseCredentials(environment: LocalStoresOptions['environment']) {
