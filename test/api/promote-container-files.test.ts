@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { OPENAI } from '../support/api/documents-api.ts'
@@ -12,6 +13,7 @@ import {
 import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
 
 const prepare = usePromotionsOfMany()
+const SHA256 = createHash('sha256').update(CSV).digest('hex')
 
 describe('POST /v1/containers/{container_id}/promote: 200', () => {
   it('promotes what begins with the prefix, in order of path, counts it, and answers in the shape of its vendor', async () => {
@@ -23,7 +25,7 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
     expect(response.body).toMatchObject({ object: 'list', has_more: false, next: null })
     const [first] = listOf(response).data
     const path = 'output/b.csv'
-    const document = expect.objectContaining({ _shape: 'native', filename: path, size_bytes: 8 })
+    const document = expect.objectContaining({ _shape: 'native', filename: path, size_bytes: 8, sha256: SHA256 })
     expect(first).toEqual({ path, file_id: formatFileId(path), outcome: 'promoted', document })
     expect(response.headers).toMatchObject({ 'storage-quota-bytes': '1000', 'storage-used-bytes': '32' })
     const kept = api.stored.documents().map(({ filename }) => filename)
