@@ -2,6 +2,7 @@ import type { ListedDocument } from '../documents/document-listing.ts'
 import { formatCursor } from '../documents/list-cursor.ts'
 import type { DocumentList } from '../documents/list-documents.ts'
 import type { DocumentId } from '../ids.ts'
+import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { AnswerShape } from './file-shape.ts'
 import { itemsThatFit } from './items-that-fit.ts'
 
@@ -20,7 +21,10 @@ export const PURPOSES = [
 export const PURPOSE = 'assistants_output' satisfies (typeof PURPOSES)[number]
 
 /** As each vendor has it: the first always names an expiry, the second and the native shape where there is one. */
-export function fileResponse(document: ListedDocument, { shape, label }: AnswerShape): Record<string, unknown> {
+export function fileResponse(
+  document: ListedDocument & Pick<Partial<WorkspaceDocument>, 'sha256'>,
+  { shape, label }: AnswerShape,
+): Record<string, unknown> {
   const { expiresAt } = document
   if (shape === 'compat_b') {
     return {
@@ -45,7 +49,7 @@ export function fileResponse(document: ListedDocument, { shape, label }: AnswerS
     created_at: document.createdAt.toISOString(),
     ...((expiresAt || shape === 'compat_a') && { expires_at: expiresAt?.toISOString() ?? null }),
     downloadable: true,
-    ...(shape === 'native' && { container_id: document.containerId }),
+    ...(shape === 'native' && { container_id: document.containerId, sha256: document.sha256 }),
   }
 }
 

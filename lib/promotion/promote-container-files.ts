@@ -4,7 +4,6 @@ import { listContainerFiles } from '../containers/list-container-files.ts'
 import { findContainerFile } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
 import { type ContainerId, type FilePath, formatFileId, parseContainerId, parseFileId } from '../ids.ts'
-import type { StorageUsage } from '../ledger/ports/ledger.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { compareBytes } from '../object-keys.ts'
 import { documentIdOfFile } from './idempotency.ts'
@@ -25,18 +24,6 @@ export interface PromotionOfManyDependencies extends PromotionDependencies {
   containerFiles: ContainerFiles
 }
 
-export interface PromotionOfMany {
-  /** Of all files that were begun. */
-  outcomes: FileOutcome[]
-  /** Those up to the first that was left. The next request answers with what came of the others. */
-  listed: FileOutcome[]
-  /** What the next request is to come after; undefined when this was all. */
-  next: string | undefined
-  /** How many of the files that were looked up wait for the rate limit. */
-  waiting: number
-  usage: StorageUsage | undefined
-}
-
 /** In one request: as many as one BatchGetItem reads. */
 export const MOST_FILES = 100
 /** Each holds one of a ledger's takings (lib/aws/dynamodb/ledger.ts) for milliseconds: other promotions need places, too. */
@@ -48,12 +35,11 @@ const LOOK_UP_FOR_MS = 5000
  * Promotes many files of a container, in the order of their paths (UTF-8 bytes). A file that has not changed keeps its
  * document, so a repetition makes nothing twice. Ends before a file for which time or rate limit do not suffice; what
  * was done until then is done.
+ * @returns `listed`: what came of the files up to the first for which the time did not suffice; `outcomes`: and of those
+ *   behind it; `waiting`: how many wait for the rate limit; `next`: what the next request comes after, if files are left
  * @throws ServiceError if no file was done
  */
-export async function promoteContainerFiles(
-  request: PromotionOfManyRequest,
-  deps: PromotionOfManyDependencies,
-): Promise<PromotionOfMany> {
+export async function promoteContainerFiles(request: PromotionOfManyRequest, deps: PromotionOfManyDependencies) {
   const containerId = parseContainerId(request.containerId)
   request.telemetry.annotate({ container_id: containerId })
   const { found, next } = await findFiles(containerId, request, deps)

@@ -12,12 +12,13 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
   it('copies the file, counts it, and answers with the new document', async () => {
     const response = await api.promote({})
     const [document] = api.stored.documents()
+    const sha256 = createHash('sha256').update(CSV).digest('hex')
     expect(response).toEqual({
       status: 200,
       headers: {
         ...COMMON_HEADERS,
         ...RATE_HEADERS,
-        'file-sha256': createHash('sha256').update(CSV).digest('hex'),
+        'file-sha256': sha256,
         'storage-quota-bytes': '1000',
         'storage-used-bytes': '8',
       },
@@ -31,6 +32,7 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
         created_at: '2026-11-21T09:38:35.556Z',
         downloadable: true,
         container_id: 'sess_1',
+        sha256,
       },
     })
     expect(document?.documentId).toMatch(/^file_/)

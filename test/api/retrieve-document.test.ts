@@ -35,7 +35,9 @@ describe('GET /v1/files/{id}', () => {
 
   it('and its download tell no SHA-256 where none is kept', async () => {
     const { documentId } = await record(1)
-    expect((await show(documentId)).headers).not.toHaveProperty('file-sha256')
+    const { headers, body } = await show(documentId)
+    expect(headers).not.toHaveProperty('file-sha256')
+    expect(body).not.toHaveProperty('sha256')
     expect((await files.download(documentId)).headers).not.toHaveProperty('file-sha256')
   })
 

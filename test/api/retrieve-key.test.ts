@@ -17,8 +17,14 @@ function setUp() {
 }
 
 describe('GET /key', () => {
-  it('shows a standard key: what it may do, its end and its limit, and the usage of its workspace; no secret', async () => {
+  it('shows a standard key: what it may do, its end and its limit, the usage of its workspace, and its expiries; no secret', async () => {
     const api = setUp()
+    const retention = { expireAfterSeconds: 3600, expireAtMostSeconds: 7200 }
+    await api.workspaces.create(
+      'ws_1' as WorkspaceId,
+      { quotaBytes: QUOTA_BYTES, ...retention },
+      AbortSignal.timeout(1000),
+    )
     const { body: document } = await api.promote({})
     const expiresAtMs = Date.parse('2027-02-19T09:38:35.556Z')
     const token = api.apiKeys.add({
@@ -42,6 +48,8 @@ describe('GET /key', () => {
         used_bytes: used,
         remaining_bytes: QUOTA_BYTES - used,
         documents: 1,
+        expire_after_seconds: 3600,
+        expire_at_most_seconds: 7200,
       },
     ])
   })
@@ -50,8 +58,9 @@ describe('GET /key', () => {
     const api = setUp()
     const token = api.apiKeys.add({ kind: 'management', permissions: [], workspaceId: 'ws_new' as WorkspaceId })
     const usage = { quota_bytes: QUOTA_BYTES, used_bytes: 0, remaining_bytes: QUOTA_BYTES, documents: 0 }
+    const retention = { expire_after_seconds: null, expire_at_most_seconds: null }
     const key = { workspace_id: 'ws_new', kind: 'management', permissions: [...PERMISSIONS], expires_at: null }
-    expect((await api.show(token)).body).toMatchObject({ ...key, requests_per_minute: 60, ...usage })
+    expect((await api.show(token)).body).toMatchObject({ ...key, requests_per_minute: 60, ...usage, ...retention })
     expect(api.stored.ledgers()).toEqual([])
   })
 

@@ -80,12 +80,13 @@ describe('docs/clients.md', () => {
 
 describe(`docs/clients.md, "${MANY}"`, () => {
   const [, section = ''] = PAGE.split(`## ${MANY}\n`)
-  const blocks = (section.split('\n## ')[0] ?? '').matchAll(/^(\w+).*:\n\n```js\n([\s\S]*?)^```$/gm)
-  const programs = [...blocks].map(([, library = '', code = '']): [string, string] => [library, code])
+  const blocks = [...(section.split('\n## ')[0] ?? '').matchAll(/(\w+)\W*:\n\n(?:<!--.*\n)?```js\n([\s\S]*?)^```$/gm)]
+  const [, , loop = ''] = blocks.pop() ?? []
+  const programs = blocks.map(([, library = '', post = '']): [string, string] => [library, post + loop])
   const paths = Array.from({ length: 12 }, (_, number) => `output/${10 + number}.csv`)
 
   it('has a program for each library', () => {
-    expect(programs.map(([library]) => library)).toEqual(['OpenRouter', 'OpenAI', 'Anthropic'])
+    expect(programs.map(([library]) => library)).toEqual(['fetch', 'OpenAI', 'Anthropic'])
   })
 
   it.each(programs)(
@@ -102,7 +103,7 @@ describe(`docs/clients.md, "${MANY}"`, () => {
       const env = { ...process.env, API_KEY: apiKey, CONTAINER_ID: 'sess_clients', BASE_URL: `${proxy.endpoint}/v1` }
       const runProgram = () => run(process.execPath, ['many.mjs'], { cwd: directory, env })
       // fetch repeats nothing by itself.
-      const { stdout } = await (library === 'OpenRouter' ? runProgram().catch(runProgram) : runProgram())
+      const { stdout } = await (library === 'fetch' ? runProgram().catch(runProgram) : runProgram())
       const lines = stdout.trim().split('\n')
       expect(lines).toEqual(paths.map((path) => expect.stringMatching(`^(kept|promoted) ${path} file_\\w+$`)))
       const authorization = `Bearer ${await service().newKey(workspaceId)}`

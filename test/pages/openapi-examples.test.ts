@@ -33,6 +33,7 @@ describe('the examples of docs/openapi.yaml', () => {
         createdAt: new Date(native.created_at ?? ''),
         ...(native.expires_at && { expiresAt: new Date(native.expires_at) }),
         containerId: native.container_id,
+        sha256: file.sha256,
       } as unknown as ListedDocument
       expect(file).toEqual(fileResponse(document, { shape: file._shape, label: file._shape }))
     }

@@ -10,6 +10,7 @@ import { readNumber, readRequestsPerMinute, readWorkspaceId } from '../body-memb
 import { type Body, refuseBody } from '../known-names.ts'
 import { describePage } from '../page.ts'
 import { queryValue, readLimit } from '../query.ts'
+import { describeStorage } from './retrieve-key.ts'
 
 const MOST_RETENTION_SECONDS = 3650 * 86_400
 
@@ -58,17 +59,11 @@ export function workspaceOperations(deps: WorkspaceDependencies) {
 export const answer = (body: object) => ({ statusCode: 200, body: JSON.stringify(body) })
 
 function describeWorkspace(ledger: WorkspaceLedger) {
-  const { workspaceId, quotaBytes, usedBytes, documents, createdAt } = ledger
   return {
-    workspace_id: workspaceId,
-    quota_bytes: quotaBytes,
-    used_bytes: usedBytes,
-    remaining_bytes: quotaBytes - usedBytes,
-    documents,
-    expire_after_seconds: ledger.expireAfterSeconds ?? null,
-    expire_at_most_seconds: ledger.expireAtMostSeconds ?? null,
+    workspace_id: ledger.workspaceId,
+    ...describeStorage(ledger),
     requests_per_minute: ledger.requestsPerMinute ?? null,
-    created_at: createdAt.toISOString(),
+    created_at: ledger.createdAt.toISOString(),
   }
 }
 

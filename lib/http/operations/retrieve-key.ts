@@ -1,6 +1,7 @@
 import { permissionsOf } from '../../auth/authenticate.ts'
 import type { AnyCaller } from '../../auth/caller.ts'
-import type { Ledger } from '../../ledger/ports/ledger.ts'
+import type { Retention } from '../../ledger/expiry.ts'
+import type { Ledger, WorkspaceLedger } from '../../ledger/ports/ledger.ts'
 import type { Operation } from '../api-handler.ts'
 
 export interface RetrieveKeyDependencies {
@@ -9,7 +10,7 @@ export interface RetrieveKeyDependencies {
   defaultQuotaBytes: number
 }
 
-/** GET /v1/key: whom the caller's own key stands for, what it may do, and how much of the workspace's quota is used. */
+/** GET /v1/key: whom the caller's own key stands for, what it may do, and what holds in its workspace. */
 export function retrieveKeyOperation({ ledger, defaultQuotaBytes }: RetrieveKeyDependencies): Operation<AnyCaller> {
   return {
     async handle({ caller, policy, state: { deadline } }) {
@@ -25,9 +26,22 @@ export function retrieveKeyOperation({ ledger, defaultQuotaBytes }: RetrieveKeyD
       }
       if (workspaceId === undefined) return { statusCode: 200, body: JSON.stringify(body) }
       const empty = { quotaBytes: defaultQuotaBytes, usedBytes: 0, documents: 0 }
-      const { quotaBytes, usedBytes, documents } = (await ledger.read(workspaceId, deadline.signal)) ?? empty
-      const usage = { used_bytes: usedBytes, remaining_bytes: quotaBytes - usedBytes, documents }
-      return { statusCode: 200, body: JSON.stringify({ ...body, quota_bytes: quotaBytes, ...usage }) }
+      const found = (await ledger.read(workspaceId, deadline.signal)) ?? empty
+      return { statusCode: 200, body: JSON.stringify({ ...body, ...describeStorage(found) }) }
     },
+  }
+}
+
+type Storage = Pick<WorkspaceLedger, 'quotaBytes' | 'usedBytes' | 'documents'> & Retention
+
+/** What a workspace holds, and may. */
+export function describeStorage({ quotaBytes, usedBytes, documents, ...retention }: Storage) {
+  return {
+    quota_bytes: quotaBytes,
+    used_bytes: usedBytes,
+    remaining_bytes: quotaBytes - usedBytes,
+    documents,
+    expire_after_seconds: retention.expireAfterSeconds ?? null,
+    expire_at_most_seconds: retention.expireAtMostSeconds ?? null,
   }
 }
