@@ -32,7 +32,7 @@ const EXAMPLES = [
   'keys create --workspace ws_acme --permission files:promote,files:read --expires 90d',
   'keys list --workspace ws_acme',
   'keys change key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC --permission files:read,files:delete',
-  'keys expire key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC 30d',
+  'keys expire key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC --in 30d',
   'keys rotate key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC --grace 24h',
   'documents get ws_acme file_ChGEzHh4gNnrXCdfGHJtP --output report.csv',
   'documents expire ws_acme file_ChGEzHh4gNnrXCdfGHJtP --in 7d',

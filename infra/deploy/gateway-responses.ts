@@ -26,7 +26,7 @@ const GATEWAY_REASONS = {
   },
   request_too_large: {
     status: 413,
-    detail: 'No operation takes a request body of this size: only promotions read one, of at most 1 MB.',
+    detail: 'No operation takes a request body of this size: at most 1 MB.',
   },
 } as const satisfies Record<string, ReasonRow>
 

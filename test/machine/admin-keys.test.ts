@@ -49,8 +49,9 @@ describe('npm run admin -- keys', () => {
     for (const [args, expected] of [
       [['disable', workspace.keyId, '--yes'], 401],
       [['enable', workspace.keyId], 200],
-      [['expire', workspace.keyId, '0s'], 401],
-      [['expire', workspace.keyId, 'never'], 200],
+      [['expire', workspace.keyId, '--in', '0s'], 401],
+      [['expire', workspace.keyId, '--never'], 200],
+      [['expire', workspace.keyId, '--at', '2099-01-31'], 200],
     ] as const) {
       expect((await admin('keys', ...args)).code).toBe(0)
       expect(await status(), args.join(' ')).toBe(expected)
@@ -69,7 +70,7 @@ describe('npm run admin -- keys', () => {
     expect((await promote({ ...workspace, token: hard.stdout.trim() })).status).toBe(200)
     expect(hard.stderr).not.toContain('former')
     expect(jsonLines(await admin('keys', 'list', '--workspace', 'ws_rotate', '--json'))).toHaveLength(1)
-    await admin('keys', 'expire', workspace.keyId, '0s')
+    await admin('keys', 'expire', workspace.keyId, '--in', '0s')
     expect((await admin('keys', 'rotate', workspace.keyId)).stderr).toContain('is expired')
   })
 

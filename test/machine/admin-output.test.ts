@@ -55,7 +55,7 @@ describe('what people see', () => {
     const made = await see('keys create --workspace ws_acme --permission files:promote --expires 90d')
     const keyId = /key_\w+/.exec(made.stderr)?.[0] ?? ''
     await see('keys list --workspace ws_acme --sort permissions')
-    const ofKey = ['rotate ID --expires 90d', 'disable ID', 'disable ID --yes', 'expire ID 0s', 'enable ID']
+    const ofKey = ['rotate ID --expires 90d', 'disable ID', 'disable ID --yes', 'expire ID --in 0s', 'enable ID']
     for (const line of [...ofKey, 'delete ID --yes']) await see(`keys ${line.replace('ID', keyId)}`)
     await see('documents list ws_demo')
     const ofDocument = ['show ID', 'expire ID --in 31d', 'expire ID --never', 'delete ID --yes', 'delete ID --yes']
@@ -116,7 +116,7 @@ describe('what programs see', () => {
     await expectFields('keys change', `${jsonLines(reading)[0]?.key_id}`, '--permission', 'files:delete')
     await expectFields('keys disable', keyId, '--yes')
     await expectFields('keys enable', keyId)
-    await expectFields('keys expire', keyId, 'never')
+    await expectFields('keys expire', keyId, '--never')
     await expectFields('keys delete', keyId, '--yes')
     const file = join(service().directory, 'got')
     await expectFields('documents expire', 'ws_demo', id, '--in', '1h')

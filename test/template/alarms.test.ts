@@ -31,6 +31,12 @@ describe('alarms', () => {
     expect(bySlug.size).toBe(alarms.length)
   })
 
+  it('watch as many metrics as docs/performance.md has a price for', () => {
+    const count = prod.ofType('AWS::CloudWatch::Alarm').flatMap(({ Properties }) => metricsOf(Properties)).length
+    const row = ['| Alarms: up to', count, 'metrics watched, $0.10 each | $', (count / 10).toFixed(2), '|']
+    expect(read('docs/performance.md')).toContain(row.join(' ').replace('$ ', '$'))
+  })
+
   it('page, or wait for the morning, as the runbook says, and those that page have a place in its order', () => {
     const telling = (topic: string) => {
       const wanted = JSON.stringify([{ Ref: topic }])

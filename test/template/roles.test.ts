@@ -80,7 +80,7 @@ describe('roles', () => {
     }
   })
 
-  it('and the topics, take alarms of this account only', () => {
+  it('and the topics, take alarms of this account only, by TLS', () => {
     const policies = dev.propertiesOf('AWS::SNS::TopicPolicy')
     expect(policies.map(({ Topics }) => Topics[0].Ref)).toEqual(dev.idsOfType('AWS::SNS::Topic'))
     for (const { PolicyDocument } of policies) {
@@ -89,6 +89,12 @@ describe('roles', () => {
           Principal: { Service: 'cloudwatch.amazonaws.com' },
           Action: 'sns:Publish',
           Condition: { StringEquals: { 'aws:SourceAccount': OWN_ACCOUNT } },
+        },
+        {
+          Effect: 'Deny',
+          Principal: '*',
+          Action: 'sns:Publish',
+          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
         },
       ])
     }

@@ -103,7 +103,7 @@ async function showDocument(session: Session, workspaceId: WorkspaceId, document
 }
 
 async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentId[], options: { in?: number }) {
-  if (Object.keys(options).length !== 1) throw wrongUsage('Say one of --in and --never.')
+  if (Object.keys(options).length !== 1) throw wrongUsage('Give one of --in and --never.')
   const { output, signal } = session
   const { documents, leaseMs, ...stores } = await session.stores()
   const { expireAtMostSeconds } = await requireWorkspace(workspaceId, stores, signal)

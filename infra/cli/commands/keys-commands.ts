@@ -7,11 +7,11 @@ import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type ListOptions } from '../terminal/list-options.ts'
 import {
-  type Expiry,
   parseDuration,
   parseExpiry,
   parseKeyName,
   parseLimit,
+  parseMomentToCome,
   parsePermissions,
   parseRequestsPerMinute,
   parseUserId,
@@ -56,12 +56,10 @@ export function addKeysCommands(program: Command, run: Run): void {
     run((session, keyId: string) => change(session, keyId, { isEnabled: true })),
   )
   changing('expire <key_id>', 'set when a key expires')
-    .argument('<when>', `${EXPIRY}; 0s: at once`, parseExpiry)
-    .action(
-      run((session, keyId: string, expires: Expiry) =>
-        change(session, keyId, { expiresAtMs: expires === 'never' ? undefined : expires }),
-      ),
-    )
+    .option('--in <duration>', 'from now: 90d, 24h; 0s: at once', parseDuration)
+    .option('--at <time>', '2027-01-31T00:00Z', parseMomentToCome)
+    .option('--never', 'it no longer expires')
+    .action(run(expireKey))
   changing('rotate <key_id>', 'give a key another token, and print it')
     .addOption(graceOption(DAY_MS, '24h'))
     .option('--expires <when>', `when the key expires, from now on: ${EXPIRY}`, parseExpiry)
@@ -111,6 +109,11 @@ async function change(session: Session, keyId: string, changes: ApiKeyChange) {
   const changed = await apiKeys.change(keyId, changes, session.signal)
   if (changed === undefined) throw keyNotFound(keyId)
   session.output.done(`${describeKey(changed)}.`, keyJson(changed))
+}
+
+async function expireKey(session: Session, keyId: string, options: { in?: number; at?: number }) {
+  if (Object.keys(options).length !== 1) throw wrongUsage('Give one of --in, --at and --never.')
+  await change(session, keyId, { expiresAtMs: options.in === undefined ? options.at : Date.now() + options.in })
 }
 
 async function changeKey(

@@ -39,13 +39,8 @@ export async function putFiles(session: Session, container: Container, names: st
     const show = (count = 0) => output.progress(`${path} ${bytes(count)} of ${bytes(sizeBytes)}`)
     await upload.on('httpUploadProgress', ({ loaded }) => show(loaded)).done()
     const fileId = formatFileId(path)
-    output.print(`${fileId}  ${printableLine(path)}`, {
-      ...ids,
-      path,
-      fileId,
-      sizeBytes,
-      promotionUrl: promotionUrl(path),
-    })
+    const json = { ...ids, path, fileId, sizeBytes, promotionUrl: promotionUrl(path) }
+    output.print(`${fileId}  ${printableLine(path)}`, json)
   }
   const key = demo?.workspace_id === ids.workspaceId ? demo.standard_key : '$API_KEY'
   const line = `curl -i -X POST -H "Authorization: Bearer ${key}" \\\n    ${promotionUrl(first.path)}`

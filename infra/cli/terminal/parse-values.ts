@@ -69,7 +69,10 @@ export type Expiry = number | 'never'
 /** A moment to come, a duration from now, or never. */
 export function parseExpiry(text: string): Expiry {
   if (text === 'never') return text
-  if (DURATION.test(text)) return Date.now() + parseDuration(text)
+  return DURATION.test(text) ? Date.now() + parseDuration(text) : parseMomentToCome(text)
+}
+
+export function parseMomentToCome(text: string): number {
   const moment = parseMoment(text)
   if (moment <= Date.now()) refuse(`"${text}" is past`)
   if (moment > Date.now() + HUNDRED_YEARS_MS) refuse(`"${text}" is more than a hundred years ahead`)
