@@ -12,8 +12,6 @@ export type Body = Readonly<Record<string, unknown>>
 /** Older libraries of Anthropic, and Azure's, send these with every request. */
 const QUERY_OF_LIBRARIES = ['beta', 'api-version']
 const MAX_BODY_BYTES = 1_000_000
-/** Characters of a name that callers chose. */
-const MOST_SHOWN = 64
 
 /**
  * Refuses what the request asks for and the operation does not know, since ignoring it would do something else.
@@ -35,7 +33,7 @@ export function requireKnownNames(event: APIGatewayProxyEvent, operation: Operat
   const unknown = Object.keys(body).find((name) => !members.includes(name))
   if (unknown !== undefined) {
     const only = members.length > 0 ? `it may have only the members ${members.join(', ')}.` : 'it must be empty.'
-    refuseBody(`It has ${JSON.stringify(unknown.slice(0, MOST_SHOWN))}, but ${only}`)
+    refuseBody(`It has ${JSON.stringify(unknown.slice(0, 64))}, but ${only}`)
   }
   if (whom === 'platform') return body
   return Object.fromEntries(Object.entries(body).filter(([, member]) => member !== null))
@@ -58,11 +56,7 @@ function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body {
 }
 
 /** The key alone decides, but who means another workspace must not see or lose files of this one. @throws ServiceError workspace_mismatch */
-export function requireOwnWorkspace(
-  event: APIGatewayProxyEvent,
-  { workspaceId }: AnyCaller,
-  isOfPlatform: boolean,
-): void {
+export function requireOwnWorkspace(event: APIGatewayProxyEvent, { workspaceId }: AnyCaller, isOfPlatform: boolean) {
   // A platform's request names one in its path; no query of its names any.
   const own = isOfPlatform ? event.pathParameters?.workspace_id : workspaceId
   const inQuery = isOfPlatform ? [] : queryValues(event, 'workspace_id')

@@ -22,6 +22,7 @@ interface Listing<Row> extends ListOptions<Row> {
   noun: string
 }
 
+type Rows<Row> = AsyncIterable<Row | { id: string; error: unknown }> | Iterable<Row>
 export type Output = ReturnType<typeof createOutput>
 
 /** Rows per table: a listing may be larger than memory. */
@@ -68,18 +69,17 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
     /** Says in a line what was done: to people on standard error, so that a program can read standard output. */
     done: (text: string, object: object) => (isJson ? printJson(object) : note(printableLine(text))),
     /** Sorting reads all rows first. @returns how many rows were printed, and 1 as the exit code if some cannot be read */
-    async list<Row extends object>(
-      rows: AsyncIterable<Row | { id: string; error: unknown }> | Iterable<Row>,
-      listing: Listing<Row>,
-    ) {
-      const { columns, toJson, noun, limit, sort } = listing
+    async list<Row extends object>(rows: Rows<Row>, { columns, toJson, noun, limit, sort }: Listing<Row>) {
       let count = 0
       let exitCode: 0 | 1 = 0
       async function* readable() {
         for await (const row of rows) {
-          if (!('error' in row)) yield row
-          else fail({ reason: 'unreadable', message: `${row.id}: ${(row.error as Error).message}` })
-          if ('error' in row) exitCode = 1
+          if (!('error' in row)) {
+            yield row
+            continue
+          }
+          exitCode = 1
+          fail({ reason: 'unreadable', message: `${row.id}: ${(row.error as Error).message}` })
         }
       }
       let page: (string | Cell)[][] = []
