@@ -25,8 +25,6 @@ export interface ReasonRow {
   retryAfterSeconds?: number
   /** A faster twin may have caused it, or may have a better answer. */
   twin?: true
-  /** The file that was copied is not the one that is meant, or no longer: a request that waits may yet get the right one. */
-  otherFile?: true
   /** With more time there would have been no refusal. */
   needsTime?: true
 }
@@ -116,7 +114,6 @@ export const REASONS = {
     status: 400,
     detail: 'The file at this path is not the one that the request names.',
     twin: true,
-    otherFile: true,
   },
   container_file_not_regular: { status: 404, detail: 'The path names a directory or a link, not a file.', twin: true },
   container_file_archived: {
@@ -151,7 +148,6 @@ export const REASONS = {
     status: 503,
     detail: 'The file changed in the container while it was being copied.',
     retryAfterSeconds: 1,
-    otherFile: true,
   },
   promotion_in_progress: {
     status: 503,

@@ -20,24 +20,10 @@ export interface RateLimiter {
    * @throws ServiceError service_unavailable: the store does not answer
    */
   take(keyId: string, signal: AbortSignal, count?: number): Promise<RateLimitDecision>
-  /**
-   * Counts a request among those of the key that wait ({@link mostWaits}), until its wait ends, or would have ended.
-   * @returns how to end it; or, if as many wait as may, after what time that is certainly over
-   */
-  beginWait(keyId: string, longestMs: number, signal: AbortSignal): Promise<Wait | { retryAfterMs: number }>
-}
-
-interface Wait {
-  end(signal: AbortSignal): Promise<unknown>
 }
 
 /** A day, whatever the policy: what DynamoDB's TTL removes too early has to be written again. */
 const LEAST_STATE_SECONDS = 24 * 60 * 60
-/** So that the key's item stays below one KB. */
-const MOST_WAITS = 50
-
-/** How many requests of a key may wait at once: as many as it may send in two seconds. */
-export const mostWaits = (policy: RateLimitPolicy) => Math.min(MOST_WAITS, Math.ceil(policy.requestsPerMinute / 30))
 
 export function emissionIntervalMs(policy: RateLimitPolicy): number {
   return 60_000 / policy.requestsPerMinute

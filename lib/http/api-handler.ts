@@ -3,7 +3,6 @@ import type { APIGatewayProxyResult } from 'aws-lambda'
 import { requireWorkspace } from '../auth/authenticate.ts'
 import type { AnyCaller, ApiKeyStore, Caller } from '../auth/caller.ts'
 import type { RateLimiter } from '../auth/rate-limit.ts'
-import { withFirstCallsUntil } from '../first-calls.ts'
 import type { Log } from '../logging.ts'
 import type { Metrics } from '../metrics.ts'
 import { type AnswerShape, chooseShape } from './file-shape.ts'
@@ -37,8 +36,6 @@ export interface ApiRequest<Who extends AnyCaller = Caller> extends Omit<RateLim
 
 /** For the keys of a workspace; or for others, too, if its entry in OPERATIONS says so. */
 export interface Operation<Who extends AnyCaller = Caller> {
-  /** How many calls to stores may begin beside that of the rate limit; 1 by default. */
-  firstCalls?: number
   handle(request: ApiRequest<Who>): Promise<APIGatewayProxyResult>
 }
 
@@ -61,9 +58,7 @@ export function createApiHandler(operations: Partial<Record<OperationName, Opera
     const isForOthers = whom === 'platform' || whom === 'any'
     const who = { caller: isForOthers ? caller : requireWorkspace(caller) }
     const request = { event, state, answerShape, body, ...rateLimit, ...who }
-    const answer = await withFirstCallsUntil(rateLimit.rateLimitPassed, operation.firstCalls ?? 1, () =>
-      operation.handle(request),
-    )
+    const answer = await operation.handle(request)
     await rateLimit.rateLimitPassed
     return answer
   }

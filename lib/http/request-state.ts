@@ -8,14 +8,10 @@ import type { MetricValues } from '../metrics.ts'
 import type { PromotionRequest } from '../promotion/promotion.ts'
 import type { RequestScope } from '../telemetry.ts'
 
-export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'beginWait'> {
+export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'countMore' | 'pauseMs'> {
   policy: RateLimitPolicy
   /** undefined when the limiter's store did not answer: then the request passes. */
   decision: Promise<RateLimitDecision | undefined>
-  /** Counts up to so many requests more: an operation on many files counts each. @returns how many the limit allows */
-  countMore(most: number): Promise<number>
-  /** Until so many more requests are allowed, or a whole burst; 0 if they are now. */
-  pauseMs(count: number): number
 }
 
 /** Shared by middlewares and handler, about one request. */

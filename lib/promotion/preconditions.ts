@@ -30,16 +30,17 @@ export function isMadeOfMeant(
 
 /** So much is left for the promotion, when the file comes at last. */
 const KEPT_FOR_PROMOTION_MS = 5000
-const FIRST_PAUSES_MS = [500, 700]
-const LATER_PAUSES_MS = 900
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 4000
 
-/** @returns how long to pause before the next lookup; undefined when there is none */
-export function startWaiting({ waitMs = 0 }: Preconditions = {}, deadline: Deadline): () => number | undefined {
-  if (waitMs === 0) return () => undefined
-  const keptMs = Math.max(KEPT_FOR_PROMOTION_MS, deadline.leftMs() - waitMs)
-  const firstMs = [...FIRST_PAUSES_MS]
-  return () => {
-    const leftMs = deadline.leftMs() - keptMs
-    return leftMs > 0 ? Math.min(firstMs.shift() ?? LATER_PAUSES_MS, leftMs) : undefined
+/** @returns how long to pause before each further look: eight at most, as each counts as a request */
+export function pausesOf({ waitMs = 0 }: Preconditions = {}, { leftMs }: Deadline): number[] {
+  const pauses: number[] = []
+  const endMs = Math.min(waitMs, leftMs() - KEPT_FOR_PROMOTION_MS)
+  for (let atMs = 0, nextMs = FIRST_PAUSE_MS; atMs < endMs; nextMs = Math.min(2 * nextMs, LONGEST_PAUSE_MS)) {
+    const pauseMs = Math.min(nextMs, endMs - atMs)
+    pauses.push(pauseMs)
+    atMs += pauseMs
   }
+  return pauses
 }

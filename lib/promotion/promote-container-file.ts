@@ -5,7 +5,7 @@ import { rowOf, ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfKey, replay } from './idempotency.ts'
-import { isMeant, startWaiting } from './preconditions.ts'
+import { isMeant, pausesOf } from './preconditions.ts'
 import type {
   AttemptRequest,
   Promotion,
@@ -14,6 +14,8 @@ import type {
   PromotionTarget,
 } from './promotion.ts'
 import { createRoom } from './room.ts'
+
+type WholeRequest = PromotionRequest & AttemptRequest
 
 /**
  * Copies a container file into the workspace's durable document storage (openapi.yaml, `promoteContainerFile`). When it
@@ -24,77 +26,89 @@ export async function promoteContainerFile(
   ofCaller: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
-  const { caller, idempotencyKey, preconditions, rateLimitPassed, deadline, telemetry } = ofCaller
+  const { caller, idempotencyKey, telemetry } = ofCaller
   const room = createRoom(caller.workspaceId, ofCaller, deps)
   const request = { ...ofCaller, room, mayHaveTwin: idempotencyKey !== undefined }
-  const { signal } = deadline
-  const withUsage = async (promotion: Promotion) => ({
-    usage: await room.ledger().catch(() => undefined),
-    ...promotion,
-  })
-  let target = parseTarget(request)
+  const target = parseTarget(request)
   telemetry.annotate({ container_id: target.containerId })
-  const nextPauseMs = startWaiting(preconditions, deadline)
-  const differing = new Set<string>()
-  const sourceKey = deps.objectKeys.sandboxFile(target)
-  let endWait: (() => Promise<unknown>) | undefined
-
-  try {
-    for (let waitedMs = 0; ; ) {
-      let refusal: ServiceError | undefined
-      // Beside the lookup; whoever needs it finds its failure.
-      room.ledger().catch(() => {})
-      const file = await telemetry.time('look_up', () => deps.objects.findContainerFile(sourceKey, signal))
-      if (file && isMeant(file, preconditions) && !differing.has(file.etag)) {
-        requirePromotable(file, target, request, deps)
-        await rateLimitPassed
-        try {
-          return await withUsage(await attemptPromotion(target, file, request, deps))
-        } catch (error) {
-          if (!(error instanceof ServiceError && rowOf(error).otherFile)) throw error
-          refusal = error
-          if (error.reason === 'container_file_differs') differing.add(file.etag)
-        }
-      }
-
-      const pauseMs = nextPauseMs()
-      if (pauseMs === undefined) {
-        refusal ??= file ? whyDifferent(file, target, preconditions?.etags) : await whyMissing(target, deps, signal)
-        throw afterWaiting(refusal, waitedMs)
-      }
-      await rateLimitPassed
-      if (idempotencyKey !== undefined && waitedMs === 0) {
-        const earlier = await replay(target, await deps.documents.find(target, signal), request, deps)
-        if (earlier) return await withUsage(earlier)
-      }
-      endWait ??= await request.beginWait(preconditions?.waitMs ?? 0)
-      await telemetry.time('wait', () => sleep(pauseMs))
-      waitedMs += pauseMs
-      // The attempt was undone: the next has an id of its own.
-      if (refusal) target = parseTarget(request)
-    }
-  } catch (error) {
-    const mayTwinHaveWon = error instanceof ServiceError && rowOf(error).twin
-    if (idempotencyKey === undefined || !mayTwinHaveWon) throw error
-    return await withUsage(await answerAsTwinIfItWon(error, target, request, deps))
-  } finally {
-    await endWait?.()
-  }
+  const promotion = await promote(target, request, deps).catch((error) =>
+    answerAsTwinIfItWon(error, target, request, deps),
+  )
+  return { usage: await room.ledger().catch(() => undefined), ...promotion }
 }
 
-function afterWaiting(refusal: ServiceError, waitedMs: number): ServiceError {
-  if (waitedMs === 0) return refusal
-  const detail = `${refusal.detail} The request waited ${Math.round(waitedMs / 1000)} seconds for it.`
-  return new ServiceError(refusal.reason, { ...refusal, detail, cause: refusal })
+async function promote(
+  target: PromotionTarget,
+  request: WholeRequest,
+  deps: PromotionDependencies,
+): Promise<Promotion> {
+  const { idempotencyKey, preconditions, rateLimitPassed, deadline, room } = request
+  // Starts beside the lookup. If it fails, the first to await it gets the error.
+  room.ledger().catch(() => {})
+  const found = await lookUp(target, request, deps)
+  const pausesMs = isWanted(found, request) ? [] : pausesOf(preconditions, deadline)
+  await rateLimitPassed
+  if (pausesMs.length > 0 && idempotencyKey !== undefined) {
+    const earlier = await replay(target, await deps.documents.find(target, deadline.signal), request, deps)
+    if (earlier) return earlier
+  }
+  const file = await waitFor(target, found, pausesMs, request, deps)
+  requirePromotable(file, target, request, deps)
+  return attemptPromotion(target, file, request, deps)
+}
+
+function lookUp(target: PromotionTarget, { telemetry, deadline }: WholeRequest, deps: PromotionDependencies) {
+  const sourceKey = deps.objectKeys.sandboxFile(target)
+  return telemetry.time('look_up', () => deps.objects.findContainerFile(sourceKey, deadline.signal))
+}
+
+const isWanted = (file: ContainerFile | undefined, { preconditions }: WholeRequest): file is ContainerFile =>
+  file !== undefined && isMeant(file, preconditions)
+
+/**
+ * Looks again after each pause, until the file is the one that is meant. Each look counts as a request.
+ * @throws ServiceError why what was found last is refused
+ */
+async function waitFor(
+  target: PromotionTarget,
+  found: ContainerFile | undefined,
+  pausesMs: readonly number[],
+  request: WholeRequest,
+  deps: PromotionDependencies,
+): Promise<ContainerFile> {
+  let file = found
+  if (isWanted(file, request)) return file
+  for (const pauseMs of pausesMs) {
+    await request.telemetry.time('wait', () => sleep(pauseMs))
+    if ((await request.countMore(1)) === 0) {
+      const refusal = await whyUnwanted(file, target, request, deps)
+      const retryAfterSeconds = Math.max(1, Math.ceil(request.pauseMs(1) / 1000))
+      throw new ServiceError(refusal.reason, { ...refusal, retryAfterSeconds, cause: refusal })
+    }
+    file = await lookUp(target, request, deps)
+    if (isWanted(file, request)) return file
+  }
+  throw await whyUnwanted(file, target, request, deps)
+}
+
+async function whyUnwanted(
+  file: ContainerFile | undefined,
+  target: PromotionTarget,
+  { preconditions, deadline }: WholeRequest,
+  deps: PromotionDependencies,
+): Promise<ServiceError> {
+  return file ? whyDifferent(file, target, preconditions?.etags) : whyMissing(target, deps, deadline.signal)
 }
 
 /** If another request with the same idempotency key has made the document, that is the answer instead of the error. */
 async function answerAsTwinIfItWon(
-  refusal: ServiceError,
+  refusal: unknown,
   target: PromotionTarget,
-  request: AttemptRequest,
+  request: WholeRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
+  const mayTwinHaveWon = refusal instanceof ServiceError && rowOf(refusal).twin
+  if (request.idempotencyKey === undefined || !mayTwinHaveWon) throw refusal
   const item = await deps.documents.find(target, request.deadline.signal)
   const earlier = await replay(target, item, request, deps)
   if (earlier) return earlier

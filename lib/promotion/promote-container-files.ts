@@ -11,13 +11,11 @@ import { type EarlierDocuments, type FileOutcome, type FoundFile, promoteOneOfMa
 import type { PromotionDependencies, PromotionRequest, Room } from './promotion.ts'
 import { createRoom } from './room.ts'
 
-export interface PromotionOfManyRequest extends Omit<PromotionRequest, 'idempotencyKey' | 'fileId' | 'beginWait'> {
+export interface PromotionOfManyRequest extends Omit<PromotionRequest, 'idempotencyKey' | 'fileId'> {
   /** Different paths, or the prefix of all that are meant. */
   files: { paths: readonly FilePath[] } | { prefix: string }
   /** The `next` of another answer, not validated yet. */
   after: string | undefined
-  /** Counts up to so many files besides the request, which counts as one. @returns how many the rate limit allows now */
-  countMore(most: number): Promise<number>
 }
 
 export interface PromotionOfManyDependencies extends PromotionDependencies {

@@ -40,8 +40,10 @@ export interface PromotionRequest extends Omit<AttemptRequest, 'room' | 'mayHave
   fileId: string | undefined
   /** Rejects when the rate limit refuses the request. Lookups run in parallel; nothing is written before it resolves. */
   rateLimitPassed: Promise<unknown>
-  /** Await it before the first pause. @returns how to end the wait @throws ServiceError rate_limited: too many wait */
-  beginWait(longestMs: number): Promise<() => Promise<unknown>>
+  /** Counts up to so many besides the request, which counts as one. @returns how many the rate limit allows now */
+  countMore(most: number): Promise<number>
+  /** Until so many more are allowed, or a whole burst; 0 if they are now. */
+  pauseMs(count: number): number
 }
 
 export interface PromotionDependencies extends LedgerDependencies {

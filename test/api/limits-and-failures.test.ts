@@ -110,17 +110,6 @@ describe('POST …/promote: 500 and 503', () => {
     expect(api.published.filter((values) => 'RateLimiterUnavailable' in values)).toHaveLength(5)
   })
 
-  it('lets a request wait while the rate limiter is away, and counts that', async () => {
-    const beginWait = () => Promise.reject(new ServiceError('service_unavailable'))
-    const api = createTestApi({ rateLimiter: { ...UNLIMITED, beginWait } })
-    const missing = { path: 'missing', headers: { Prefer: 'wait=1' } }
-    expect((await api.promote(missing)).status).toBe(404)
-    expect(api.published).toContainEqual({ RateLimiterUnavailable: 1 })
-    api.dependencies.rateLimiter.beginWait = async () => ({ end: () => Promise.reject(new Error('no table')) })
-    expect((await api.promote(missing)).status).toBe(404)
-    expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', error: new Error('no table') }))
-  })
-
   it('is a plain 500 for what nobody foresaw, the cause in the log only', async () => {
     const secret = new Error('bucket arn:aws:s3:::secret-bucket is on fire')
     vi.spyOn(api.objects, 'copy').mockRejectedValue(secret)

@@ -1,5 +1,5 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import type { RateLimiter } from '../../lib/auth/rate-limit.ts'
 import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
 import type { RateLimitPolicy } from '../../lib/config.ts'
@@ -14,10 +14,8 @@ const tables = useTables()
 let nowMs: number
 let limiter: RateLimiter
 let key: string
-/** @param change of the client */
-const limiterOf = (policy: RateLimitPolicy, change = {}) => {
-  const { dynamoDb, config } = tables()
-  const client = Object.assign(Object.create(dynamoDb), change)
+const limiterOf = (policy: RateLimitPolicy) => {
+  const { dynamoDb: client, config } = tables()
   return createRateLimiter({ client, tableName: config.rateLimitsTable, policy, now: () => nowMs })
 }
 beforeEach(() => {
@@ -48,51 +46,6 @@ it('gives a quiet key its whole burst back, and no more', async () => {
   nowMs += 86_400_000
   const allowed = [await take(), await take(), await take(), await take()].map(({ isAllowed }) => isAllowed)
   expect(allowed).toEqual([true, true, true, false])
-})
-
-const beginWait = async (longestMs = 10_000) => limiter.beginWait(key, longestMs, signal)
-const isRefused = (wait: object) => !('end' in wait)
-
-it('lets as many wait at once as may be sent in two seconds, and says when the first must have ended', async () => {
-  const begun = [await beginWait(3000), ...(await Promise.all(Array.from({ length: 59 }, () => beginWait())))]
-  expect(begun.filter(isRefused)).toHaveLength(40)
-  const refused = (await beginWait()) as { retryAfterMs: number }
-  expect(Math.round(refused.retryAfterMs / 10)).toBe(300)
-  nowMs += 2999
-  expect(await beginWait()).toSatisfy(isRefused)
-  nowMs += 2
-  expect((await Promise.all([beginWait(), beginWait()])).filter(isRefused)).toHaveLength(1)
-  expect((await take()).remaining).toBe(2)
-})
-
-it('lets another wait for each that has ended, once, and not for one whose time is over anyway', async () => {
-  const [late, ...others] = [await beginWait(1), ...(await Promise.all(Array.from({ length: 19 }, () => beginWait())))]
-  nowMs += 3
-  expect(await beginWait()).not.toSatisfy(isRefused)
-  for (const wait of [late, others[0], others[0]]) if (wait && 'end' in wait) await wait.end(signal)
-  expect((await Promise.all([beginWait(), beginWait()])).filter(isRefused)).toHaveLength(1)
-})
-
-it('a wait whose answer was lost has its own place, and no other, whatever begins in the same millisecond', async ({
-  onTestFinished,
-}) => {
-  let random = 0.5
-  const spied = vi.spyOn(Math, 'random').mockImplementation(() => (random += 1e-9))
-  onTestFinished(() => spied.mockRestore())
-  const { dynamoDb } = tables()
-  let lost = 0
-  limiter = limiterOf(
-    { requestsPerMinute: 30, burst: 1 },
-    {
-      async send(...args: Parameters<typeof dynamoDb.send>) {
-        const answer = await dynamoDb.send(...args)
-        if (lost++ === 0) throw Object.assign(new Error('lost'), { name: 'TimeoutError' })
-        return answer
-      },
-    },
-  )
-  expect([await beginWait(), lost]).toEqual([{ end: expect.any(Function) }, 2])
-  expect(await beginWait()).toHaveProperty('retryAfterMs')
 })
 
 it.each([

@@ -54,7 +54,6 @@ beforeAll(async () => {
   }
   await createApiKeyAdministration({ client, tableName: KEYS_TABLE }).add({ ...key, ...state } as never, signal)
   await dependencies.rateLimiter.take('key_1', signal)
-  await dependencies.rateLimiter.beginWait('key_1', 20_000, signal)
 
   // A promotion; its document expires, is made anew, and is deleted.
   const workspaceId = key.workspaceId as never

@@ -45,7 +45,7 @@ export const promotionOfMany = (name: string, body: object, wanted: string): Smo
 
 export async function promoteWhenThere(trial: Trial, signal: AbortSignal): Promise<string> {
   const { late } = trial
-  const headers = { prefer: 'wait=5', 'file-sha256': sha256Of(late) }
+  const headers = { prefer: 'wait=5', 'file-bytes': `${late.bytes.length}` }
   const waiting = promote(late, trial, signal, headers, { 'preference-applied': 'wait=5' })
   // If it fails, the file comes all the same, and not after it was to be removed.
   waiting.catch(() => {})

@@ -2,7 +2,6 @@ import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Command, MetadataBearer } from '@smithy/types'
 import { ServiceError } from '../../errors.ts'
-import { turn } from '../../first-calls.ts'
 import { isMistimed, isOutage, isThrottled, isUnanswered, named, statusOf, wasNeverConnected } from './failures.ts'
 
 /**
@@ -76,7 +75,6 @@ export async function send<
   let command = announced(first, name)
   let mayBeLate = false
   for (let sent = 1, failures = 0; ; sent++) {
-    await turn()
     try {
       return await client.send(command, { abortSignal: signal, ...timeout })
     } catch (error) {

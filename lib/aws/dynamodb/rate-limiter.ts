@@ -2,7 +2,6 @@ import { ProvisionedThroughputExceededException, ThrottlingException } from '@aw
 import {
   describeDecision,
   emissionIntervalMs,
-  mostWaits,
   type RateLimiter,
   stateSeconds,
   toleranceMs,
@@ -12,19 +11,13 @@ import { openTable, type TableSettings, type Update } from './table.ts'
 
 const IS_QUIET = 'attribute_not_exists(tat_ms) OR tat_ms <= :now'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
-const TAKE_PLACE = {
-  UpdateExpression: 'SET #place = :lease',
-  ConditionExpression: 'attribute_not_exists(#place) OR #place <= :by OR #place = :lease',
-}
-const LEAVE_PLACE = { UpdateExpression: 'SET #place = :by', ConditionExpression: '#place = :lease' }
 /** The load that throttles an item may be its neighbour's. */
 const RETRY_FOR_MS = 250
 
 /**
  * One item per key. GCRA: conditions cannot compute a maximum, so a quiet key and a busy key take different writes, each
  * safe against all others. A TAT only grows: a key found busy stays so, and two are enough. A repetition after a lost
- * answer may count a request twice: the key loses one request for a moment. Those that wait have a place each, an
- * attribute with the end of its lease.
+ * answer may count a request twice: the key loses one request for a moment.
  */
 export function createRateLimiter(settings: TableSettings & { policy: RateLimitPolicy; now(): number }): RateLimiter {
   const { policy, now } = settings
@@ -42,23 +35,6 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
       if (!taken.done && mayFit) taken = await tryTake(keyId, count, false, nowMs, signal)
       return describeDecision(policy, taken.done, taken.tatMs, nowMs)
     },
-
-    async beginWait(keyId, longestMs, signal) {
-      const [nowMs, most] = [now(), mostWaits(policy)]
-      // No two leases are equal, so a repetition after a lost answer recognises its own. They sort by when they end.
-      const values = { ':lease': `${Math.ceil(nowMs + longestMs)} ${Math.random()}`, ':by': `${nowMs} 1` }
-      for (let place = Math.floor(Math.random() * most); ; ) {
-        const ofPlace = { values, ExpressionAttributeNames: { '#place': `wait_${place}` } }
-        const begun = await write('rateLimit.beginWait', keyId, { ...ofPlace, ...TAKE_PLACE }, nowMs, signal)
-        if (begun === 'throttled') return { retryAfterMs: interval }
-        const end = { ...ofPlace, ...LEAVE_PLACE }
-        if (begun.applied) return { end: (signal) => write('rateLimit.endWait', keyId, end, nowMs, signal) }
-        const leaseOf = (each: number) => Number.parseInt(begun.item?.[`wait_${each}`]?.S ?? '0', 10)
-        const leases = Array.from({ length: most }, (_, each) => leaseOf(each))
-        place = leases.findIndex((lease) => lease <= nowMs)
-        if (place === -1) return { retryAfterMs: Math.min(...leases) - nowMs }
-      }
-    },
   }
 
   async function tryTake(keyId: string, count: number, isQuiet: boolean, nowMs: number, signal: AbortSignal) {
@@ -70,20 +46,20 @@ export function createRateLimiter(settings: TableSettings & { policy: RateLimitP
         : { ':now': nowMs, ':interval': count * interval, ':latest_tat': nowMs + toleranceMs(policy, count) },
       ReturnValues: 'UPDATED_NEW',
     } as const
-    const taken = await write('rateLimit.take', keyId, change, nowMs, signal)
+    const taken = await write(keyId, change, nowMs, signal)
     // A key that DynamoDB cannot keep up with has spent its burst.
     if (taken === 'throttled') return { done: false, tatMs: nowMs + toleranceMs(policy) + interval }
     return { done: taken.applied, tatMs: Number(taken.item?.tat_ms?.N ?? 0) }
   }
 
-  async function write(name: string, keyId: string, change: Update, nowMs: number, signal: AbortSignal) {
+  async function write(keyId: string, change: Update, nowMs: number, signal: AbortSignal) {
     const kept = {
       ...change,
       UpdateExpression: `${change.UpdateExpression}, ttl_at = :ttl_at`,
       values: { ...change.values, ':ttl_at': Math.ceil(nowMs / 1000) + stateSeconds(policy) },
     }
     try {
-      return await table.update({ key_id: keyId }, kept, { name, signal, retryForMs: RETRY_FOR_MS })
+      return await table.update({ key_id: keyId }, kept, { name: 'rateLimit.take', signal, retryForMs: RETRY_FOR_MS })
     } catch (error) {
       if (isItemThrottled(error as Error)) return 'throttled'
       throw error

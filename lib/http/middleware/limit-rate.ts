@@ -13,8 +13,6 @@ interface Limited {
 
 /** A slower limiter is treated as down: it must not hold up the requests that it is there to protect. */
 const LIMITER_TIMEOUT_MS = 1000
-const MANY_WAIT =
-  'As many requests of this API key wait (Prefer: wait) as may at once: repeat it, or do not let it wait.'
 
 /**
  * Counts the request in parallel with the handler's first lookup; before it writes anything, the handler awaits
@@ -36,9 +34,8 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     const decision = refusal ? Promise.resolve(refusal) : takeOrPass(limited, state)
     const rateLimitPassed = decision.then(requireAllowed)
     const countMore = (most: number) => countAsManyAsFit(limited, state, most)
-    const beginWait = (longestMs: number) => waitOrThrow(limited, state, longestMs)
     const pauseMs = (count: number) => limited.counted.pauseMs(keyId, count)
-    state.rateLimit = { policy: limiter.policy, decision, rateLimitPassed, countMore, pauseMs, beginWait }
+    state.rateLimit = { policy: limiter.policy, decision, rateLimitPassed, countMore, pauseMs }
     const refused = new AbortController()
     rateLimitPassed.catch((refusal) => refused.abort(refusal))
     state.deadline = { ...state.deadline, signal: AbortSignal.any([state.deadline.signal, refused.signal]) }
@@ -69,19 +66,10 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     return decision.isAllowed ? count : 0
   }
 
-  async function waitOrThrow({ keyId, limiter }: Limited, state: RequestState, longestMs: number) {
-    const wait = await orPass(state, (signal) => limiter.beginWait(keyId, longestMs, signal))
-    if (wait && 'retryAfterMs' in wait) throw rateLimited(wait.retryAfterMs, { detail: MANY_WAIT })
-    const warn = (error: unknown) => state.log.warn('a wait was not ended: it counts until its lease ends', { error })
-    return async () => wait?.end(state.deadline.undoSignal()).catch(warn)
-  }
-
-  const takeOrPass = ({ keyId, counted }: Limited, state: RequestState, count?: number) =>
-    orPass(state, (signal) => counted.take(keyId, signal, count))
-
-  function orPass<Decision>({ deadline, log }: RequestState, ask: (signal: AbortSignal) => Promise<Decision>) {
+  /** @returns undefined while the limiter is down: the request passes */
+  function takeOrPass({ keyId, counted }: Limited, { deadline, log }: RequestState, count?: number) {
     const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
-    return ask(signal).catch((error) => {
+    return counted.take(keyId, signal, count).catch((error) => {
       if (!deadline.signal.aborted) metrics.publish({ RateLimiterUnavailable: 1 })
       log.warn('rate limiter unavailable, request let through', { error })
       return undefined
@@ -92,11 +80,10 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
 }
 
 function requireAllowed(decision: RateLimitDecision | undefined): void {
-  if (decision?.isAllowed === false) throw rateLimited(decision.retryAfterMs)
+  if (decision?.isAllowed !== false) return
+  const retryAfterSeconds = Math.max(1, Math.ceil(decision.retryAfterMs / 1000))
+  throw new ServiceError('rate_limited', { retryAfterSeconds })
 }
-
-const rateLimited = (retryAfterMs: number, more: { detail?: string } = {}) =>
-  new ServiceError('rate_limited', { ...more, retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) })
 
 /** draft-ietf-httpapi-ratelimit-headers: the burst `q` is fully available again within `w` seconds. */
 function rateLimitHeaders(policy: RateLimitPolicy, decision: RateLimitDecision): Record<string, string> {

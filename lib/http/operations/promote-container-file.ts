@@ -15,8 +15,6 @@ const NEARLY_FULL = 0.9
 /** POST /v1/containers/{container_id}/files/{file_id}/promote (docs/openapi.yaml, promoteContainerFile) */
 export function promoteContainerFileOperation(deps: PromotionDependencies): Operation {
   return {
-    // The lookup, and the ledger.
-    firstCalls: 2,
     async handle({ event, caller, state, answerShape, body, ...limit }) {
       const { container_id: containerId, file_id: fileId } = event.pathParameters ?? {}
       const expiresInSeconds = readExpiresIn(event, body)

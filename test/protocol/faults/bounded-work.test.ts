@@ -73,23 +73,29 @@ const parameters = () => ({ document_id: documentId, container_id: 'sess_1', fil
 const call = (name: OperationName, query = {}, change = {}) =>
   service.call(name, workspace, { parameters: { ...parameters(), ...change }, query })
 
-/** A promotion reads its file and the ledger at once: else the second would be one more wait of each promotion. */
-const READS_OF_PROMOTION = 2
+/** Before the limiter's answer, which takes some milliseconds on AWS, a second read may have begun. */
+const READS = 2
+/** A listing goes on to the next page until it is refused, and ends after ten. */
+const PAGES = 10
 const REQUESTS: [string, () => Promise<AnyResponse>, mostReads?: number][] = [
   ...OPERATION_NAMES.map((name): [string, () => Promise<AnyResponse>] => [name, () => call(name)]),
   ['list_documents behind a document', () => call('list_documents', { after: documentId })],
   ['list_documents by ids', () => call('list_documents', { 'ids[]': documentId })],
-  ['list_container_files among odd keys', () => call('list_container_files', {}, { container_id: ODD_CONTAINER })],
+  [
+    'list_container_files among odd keys',
+    () => call('list_container_files', {}, { container_id: ODD_CONTAINER }),
+    PAGES,
+  ],
   ['retrieve_container_file that is missing', () => call('retrieve_container_file', {}, { file_id: 'cfile_YQ' })],
-  ['a promotion', () => service.promote(workspace, 'a.txt'), READS_OF_PROMOTION],
-  ['a promotion of a missing file', () => service.promote(workspace, 'missing.txt'), READS_OF_PROMOTION],
-  ['a promotion with a key', () => service.promote(workspace, 'a.txt', { idempotencyKey: 'new' }), READS_OF_PROMOTION],
-  ['a replay', () => service.promote(workspace, 'a.txt', { idempotencyKey: 'used' }), READS_OF_PROMOTION],
+  ['a promotion', () => service.promote(workspace, 'a.txt')],
+  ['a promotion of a missing file', () => service.promote(workspace, 'missing.txt')],
+  ['a promotion with a key', () => service.promote(workspace, 'a.txt', { idempotencyKey: 'new' })],
+  ['a replay', () => service.promote(workspace, 'a.txt', { idempotencyKey: 'used' })],
 ]
 
 describe('a request above the rate limit', () => {
   it.each(REQUESTS)('costs the key, the limiter and its first reads, then the key alone: %s', async (...row) => {
-    const [, request, mostReads = 1] = row
+    const [, request, mostReads = READS] = row
     service.restart()
     limiterMs = LIMITER_MS
     oddKeys = 5000

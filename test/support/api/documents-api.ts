@@ -14,7 +14,6 @@ export const UNLIMITED: RateLimiter = {
   withLimit: () => UNLIMITED,
   policy: { requestsPerMinute: 60_000, burst: 10_000 },
   take: async () => ({ isAllowed: true, remaining: 4, resetMs: 1000, retryAfterMs: 0 }),
-  beginWait: async () => ({ end: async () => {} }),
 }
 export const OPENAI = { 'user-agent': 'OpenAI/JS 6.49.0' }
 export const ANTHROPIC = { 'anthropic-version': '2026-10-21' }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { keyIdOf } from '../../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
@@ -61,7 +61,6 @@ const shard = { shard: 0, totalShards: 1, after: undefined }
 const list = { keyPrefix: 'p', afterKey: undefined, firstPage: 10 }
 const first = (items: AsyncIterable<unknown>) => items[Symbol.asyncIterator]().next()
 
-type Ending = { end(signal: AbortSignal): Promise<unknown> }
 type Call = (ports: ReturnType<typeof adapters>) => Promise<unknown>
 /**
  * By the name that logs and traces show; what a call writes opens something, or closes it; what it reads is consistent,
@@ -76,7 +75,6 @@ const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][]
   ['keys.change', ({ apiKeys }) => apiKeys.change(KEY_ID, { isEnabled: true }, signal), 'closes'],
   ['keys.remove', ({ apiKeys }) => apiKeys.remove(KEY_ID, signal), 'closes'],
   ['rateLimit.take', ({ rateLimiter }) => rateLimiter.take('k', signal), 'closes'],
-  ['rateLimit.beginWait', ({ rateLimiter }) => rateLimiter.beginWait('k', 1, signal), 'closes'],
   ['ledger.read', ({ ledger }) => ledger.read(workspaceId, signal)],
   ['ledger.read', ({ ledger }) => ledger.usage(workspaceId, signal), 'may lag'],
   ['ledger.take', ({ ledger }) => ledger.take(attempt, signal, 6000), 'opens'],
@@ -152,11 +150,6 @@ describe('a call that fails is named in its error', () => {
       'ledger.makeWorkspace',
       { UpdateItemCommand: () => conditionFailed() },
       ({ ledger }) => ledger.take(attempt, signal, 0),
-    ],
-    [
-      'rateLimit.endWait',
-      { UpdateItemCommand: vi.fn().mockReturnValueOnce({}) },
-      async ({ rateLimiter }) => ((await rateLimiter.beginWait('k', 1, signal)) as Ending).end(signal),
     ],
     [
       'DeleteObject',
