@@ -1,12 +1,14 @@
 import { APIGatewayClient, GetAccountCommand } from '@aws-sdk/client-api-gateway'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DescribeEventBusCommand, EventBridgeClient } from '@aws-sdk/client-eventbridge'
 import {
   GetAccountSettingsCommand,
   GetFunctionConcurrencyCommand,
   LambdaClient,
   ResourceNotFoundException,
 } from '@aws-sdk/client-lambda'
-import { GetBucketEncryptionCommand, S3Client } from '@aws-sdk/client-s3'
+import { GetBucketEncryptionCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import { statusOf } from '../../lib/aws/calls/failures.ts'
 import type { Settings } from './account-rules.ts'
 import { describeTable, problemsInIndexes } from './describe-table.ts'
 import { functions } from './functions.ts'
@@ -27,6 +29,7 @@ export async function examineAccount(deployment: Deployment) {
     ['lambda:GetAccountSettings and GetFunctionConcurrency', () => problemsInConcurrency(deployment, warnings)],
     ['cloudformation:ListStackResources and dynamodb:DescribeTable', () => problemsInTables(deployment)],
     ['cloudformation:ListStackResources and s3:GetEncryptionConfiguration', () => problemsInBuckets(deployment)],
+    ['events:DescribeEventBus or s3:ListBucket', () => problemsInTargets(deployment)],
   ]
   for (const [rights, look] of looks) {
     try {
@@ -107,11 +110,34 @@ async function problemsInTables(deployment: Deployment): Promise<string[]> {
         `table ${name} is there already, and not of this stack: keep using it with ${parameter}=${name}, or delete it`,
       )
     if (isExisting && !table) problems.push(`${parameter} is "${name}": there is no such table`)
-    if (isExisting && table)
-      problems.push(...problemsInIndexes(table, indexes).map((problem) => `${parameter} is "${name}": ${problem}`))
+    if (!isExisting || !table) continue
+    problems.push(...problemsInIndexes(table, indexes).map((problem) => `${parameter} is "${name}": ${problem}`))
+    const { documentsStreamArn } = deployment.settings
+    if (parameter === 'documentsTable' && documentsStreamArn && documentsStreamArn !== table.LatestStreamArn)
+      problems.push(`documentsStreamArn is "${documentsStreamArn}": ${name} has ${table.LatestStreamArn ?? 'none'}`)
   }
   return problems
 }
+
+/** What is written to a bucket that is not there fails each day; what is put on such a bus is lost in silence. */
+async function problemsInTargets({ settings: { eventBus, usageBucket } }: Deployment): Promise<string[]> {
+  const bus = new DescribeEventBusCommand({ Name: eventBus })
+  if (eventBus && !(await isThere(new EventBridgeClient({}).send(bus))))
+    return [`eventBus is "${eventBus}": there is no such bus in this account and region`]
+  const bucket = new HeadBucketCommand({ Bucket: usageBucket })
+  if (usageBucket && !(await isThere(new S3Client({}).send(bucket))))
+    return [`usageBucket is "${usageBucket}": there is no such bucket in this region`]
+  return []
+}
+
+const isThere = (described: Promise<unknown>) =>
+  described.then(
+    () => true,
+    (error) => {
+      if (error.name === 'ResourceNotFoundException' || [301, 404].includes(statusOf(error) ?? 0)) return false
+      throw error
+    },
+  )
 
 /** The settings of the keys of created buckets. */
 const KEYS: Record<string, string> = { SandboxBucket: 'sandboxKmsKeyArn', DocumentsBucket: 'documentsKmsKeyArn' }
@@ -140,4 +166,5 @@ async function problemsInBuckets({ stackName, settings }: Deployment): Promise<s
   return problems
 }
 
-const isDenied = (error: unknown) => error instanceof Error && /^AccessDenied|^UnauthorizedOperation/.test(error.name)
+const isDenied = (error: unknown) =>
+  error instanceof Error && (/^AccessDenied|^UnauthorizedOperation/.test(error.name) || statusOf(error) === 403)

@@ -65,7 +65,8 @@ export function createEventClients(userAgentAppId: string) {
     userAgentAppId,
   })
   const eventBridge = new EventBridgeClient(settings())
-  const sqs = new SQSClient(settings())
+  // Otherwise the queue's URL would come before AWS_ENDPOINT_URL_SQS.
+  const sqs = new SQSClient({ ...settings(), useQueueUrlAsEndpoint: false })
   for (const { middlewareStack } of [eventBridge, sqs]) middlewareStack.remove(UNREAD_LOG)
   return { eventBridge, sqs }
 }

@@ -3,10 +3,18 @@ import {
   DescribeTableCommand,
   DynamoDBClient,
   GetItemCommand,
+  PutItemCommand,
   UpdateTableCommand,
 } from '@aws-sdk/client-dynamodb'
 import {
+  CreateEventBusCommand,
+  EventBridgeClient,
+  PutRuleCommand,
+  PutTargetsCommand,
+} from '@aws-sdk/client-eventbridge'
+import {
   AbortMultipartUploadCommand,
+  CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetBucketPolicyCommand,
@@ -18,6 +26,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3'
+import { CreateQueueCommand, DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { keyOf } from '../../infra/deploy/functions.ts'
@@ -33,6 +42,7 @@ import {
   STACK,
   type Stage,
   startStage,
+  USAGE_BUCKET,
   WEB_ACL,
 } from '../support/machine/mock-account/stage.ts'
 import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
@@ -59,9 +69,36 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
   const expectRefused = async (why?: string, ...args: string[]) =>
     expect(await stage.deploy(...args)).toEqual(outcome(false, why))
 
+  /** The bus files, as the team has it, with a queue as the target of all that the service puts on it. */
+  const bus = {
+    async make() {
+      const { QueueUrl = '' } = await new SQSClient({}).send(new CreateQueueCommand({ QueueName: 'target' }))
+      const events = new EventBridgeClient({})
+      await events.send(new CreateEventBusCommand({ Name: 'files' }))
+      const EventPattern = JSON.stringify({ source: ['container-file-promotion'] })
+      const rule = { EventBusName: 'files', Rule: 'all' }
+      await events.send(new PutRuleCommand({ EventBusName: 'files', Name: 'all', EventPattern }))
+      const Arn = `arn:aws:sqs:eu-west-1:${MOCK_ACCOUNT}:target`
+      await events.send(new PutTargetsCommand({ ...rule, Targets: [{ Id: 'target', Arn }] }))
+      bus.url = QueueUrl
+    },
+    url: '',
+    async messagesIn(QueueUrl: string): Promise<string[]> {
+      const sqs = new SQSClient({ useQueueUrlAsEndpoint: false })
+      const asked = { QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }
+      const { Messages = [] } = await sqs.send(new ReceiveMessageCommand(asked))
+      for (const { ReceiptHandle } of Messages) await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
+      const texts = Messages.map(({ Body = '' }) => Body)
+      return texts.length === 0 ? [] : [...texts, ...(await bus.messagesIn(QueueUrl))]
+    },
+    /** What has arrived since the last time. */
+    take: async () => (await bus.messagesIn(bus.url)).map((text) => JSON.parse(text)),
+  }
+
   async function expectNoEvents() {
-    const { pipes, table, role } = await stage.events()
-    expect([pipes, table.StreamSpecification, role]).toEqual([[], undefined, ''])
+    const { mappings, table, role } = await stage.events()
+    const StreamViewType = 'NEW_AND_OLD_IMAGES'
+    expect([mappings, table.StreamSpecification, role]).toEqual([[], { StreamEnabled: true, StreamViewType }, ''])
   }
 
   it('refuses an account without a role for gateway logs, before anything is there', async () => {
@@ -140,8 +177,13 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
   it('is rolled back when an upgrade fails, and takes the same upgrade afterwards, without a second role', async () => {
     await stage.settings({ createGatewayLogRole: 'false' })
     const before = await stage.liveVersion()
-    const upgrade = `--param rateLimitPerMinute=900 --param eventBus=files --param webAclArn=${WEB_ACL}`.split(' ')
+    const targets = `--param eventBus=files --param usageBucket=${USAGE_BUCKET}`
+    const upgrade = `--param rateLimitPerMinute=900 ${targets} --param webAclArn=${WEB_ACL}`.split(' ')
     await expectNoEvents()
+    await expectRefused('eventBus is "files": there is no such bus', ...upgrade)
+    await bus.make()
+    await expectRefused(`usageBucket is "${USAGE_BUCKET}": there is no such bucket`, ...upgrade)
+    await new S3Client({ forcePathStyle: true }).send(new CreateBucketCommand({ Bucket: USAGE_BUCKET }))
     await stage.failOn('WebAclAssociation')
     await expectRefused(undefined, ...upgrade)
     const { StackStatus } = (await stage.stack()) ?? {}
@@ -154,32 +196,69 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     expect(Number(await stage.liveVersion())).toBeGreaterThan(Number(before))
   })
 
-  // moto runs no pipe and heeds no role: what the pipes may do is judged by their role's policy, as deployed. The bus of the
-  // same account needs no policy. ListStreams has no resource on AWS: for a stream it lists none, but the guide asks for it.
-  it('has pipes for events, whose role reads one stream, puts on one bus, and does nothing else', async () => {
-    const { pipes, table } = await stage.events()
+  // moto runs no mapping and heeds no role: stage.ts plays the one, the other is judged by its policy, as deployed. The bus
+  // of the same account needs no policy. ListStreams has no resource on AWS: for a stream it lists none, but the guide asks.
+  it('has a function for events, whose role reads one stream, puts on one bus, and writes to one queue', async () => {
+    const { mappings, table } = await stage.events()
     const { TableArn: items = '', LatestStreamArn: stream = '' } = table
-    expect(table.StreamSpecification).toEqual({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' })
-    const { arn: RoleArn, statements, trust } = await stage.role('EventsRole', 'events')
+    const { statements } = await stage.role('PublishEventsRole', 'publish-events')
     const bus = `arn:aws:events:eu-west-1:${MOCK_ACCOUNT}:event-bus/files`
-    const parts = { Source: stream, Target: bus, RoleArn, CurrentState: 'RUNNING' }
-    expect(pipes).toMatchObject(['ended', 'promoted'].map((name) => ({ Name: `${STACK}-${name}`, ...parts })))
+    const queue = `${mappings[0]?.DestinationConfig?.OnFailure?.Destination}`
+    expect(mappings).toMatchObject([{ EventSourceArn: stream, StartingPosition: 'TRIM_HORIZON', State: 'Enabled' }])
 
     const on = (resource: string, actions: string) => actions.split(' ').map((action) => ({ action, resource }))
     const read = 'dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator dynamodb:ListStreams'
-    const needed = [...on(stream, read), ...on(bus, 'events:PutEvents')]
+    const needed = [...on(stream, read), ...on(bus, 'events:PutEvents'), ...on(queue, 'sqs:SendMessage')]
     expect(needed.filter((access) => !isAllowed(statements, access))).toEqual([])
-    expect(unusedRights(statements, needed)).toEqual([])
+    const unused = unusedRights(statements, needed).filter((right) => !/^(WriteOwnLog|Trace): /.test(right))
+    expect(unused).toEqual([])
     const streams = [`${stream}0`, stream.replace('-documents/', '-workspaces/'), items, '*']
     const refused = [
       ...streams.flatMap((other) => on(other, read)),
       ...[`${bus}2`, bus.replace('/files', '/default'), '*'].flatMap((other) => on(other, 'events:PutEvents')),
+      ...on(`${queue}2`, 'sqs:SendMessage'),
+      ...on(queue, 'sqs:ReceiveMessage sqs:DeleteMessage'),
       ...on(items, 'dynamodb:GetItem dynamodb:Query dynamodb:Scan dynamodb:PutItem dynamodb:DeleteItem'),
     ]
     expect(refused.filter((access) => isAllowed(statements, access))).toEqual([])
-    const only = { 'aws:SourceAccount': MOCK_ACCOUNT, 'aws:SourceArn': pipes.map(({ Arn }) => Arn).toReversed() }
-    const principal = { Effect: 'Allow', Principal: { Service: 'pipes.amazonaws.com' }, Action: 'sts:AssumeRole' }
-    expect(trust).toEqual([{ ...principal, Condition: { StringEquals: only } }])
+  })
+
+  it('puts an event for each document, keeps a record that makes none, and puts that later as the runbook says', async () => {
+    expect(await stage.smoke()).toEqual({ code: 0, problems: [] })
+    const document_id = await stage.promoteInto('ws_kept')
+    expect(await stage.publishEvents()).toEqual([])
+    const told = await bus.take()
+    const event = { source: 'container-file-promotion', 'detail-type': 'document.promoted' }
+    const detail = { workspace_id: 'ws_kept', document_id, filename: 'report.csv', size_bytes: 4, expires_at: null }
+    expect(told).toContainEqual(expect.objectContaining({ ...event, detail: expect.objectContaining(detail) }))
+    const types = ['document.deleted', 'document.expired', 'document.promoted']
+    expect([...new Set(told.map((each) => each['detail-type']))].toSorted()).toEqual(types)
+    const eventsCheck = async () =>
+      jsonLines(await stage.admin('doctor', '--json')).find(({ check }) => check === 'events')
+    expect(await eventsCheck()).toMatchObject({ verdict: 'ok', detail: 'go to the bus files' })
+
+    const client = new DynamoDBClient({})
+    const TableName = `${STACK}-documents`
+    const Key = marshall({ workspace_id: 'ws_kept', document_id })
+    const { Item = {} } = await client.send(new GetItemCommand({ TableName, Key }))
+    const { filename = { S: '' }, ...poisoned } = Item
+    const poison = { ...poisoned, document_id: { S: 'file_poison' } }
+    for (const item of [{ ...poison, item_state: { S: 'pending' } }, poison])
+      await client.send(new PutItemCommand({ TableName, Item: item }))
+    await client.send(new DeleteItemCommand({ TableName, Key: { ...Key, document_id: { S: 'file_poison' } } }))
+    expect(await stage.publishEvents()).toEqual([])
+    expect(await bus.take()).toEqual([])
+    expect(await eventsCheck()).toMatchObject({
+      verdict: 'problem',
+      detail: expect.stringContaining('1 records made none'),
+    })
+
+    const [message = ''] = await bus.messagesIn(await stage.eventsQueue())
+    const { reason, Records } = JSON.parse(message)
+    expect(reason).toContain('filename is not a string')
+    Records[0].dynamodb.NewImage.filename = filename
+    expect(await stage.publish({ reason, Records })).toEqual({ batchItemFailures: [] })
+    expect(await bus.take()).toMatchObject([{ ...event, detail: { ...detail, document_id: 'file_poison' } }])
   })
 
   it('goes back to a former deployment', async () => {
@@ -285,9 +364,11 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     await new DynamoDBClient({}).send(new UpdateTableCommand(protect))
     const result = await stage.admin('restore', 'tables', '--at', new Date().toISOString(), '--json')
     expect([result.code, result.stderr]).toEqual([0, ''])
-    const restored = jsonLines(result).map(({ parameter, target }) => [`${parameter}`, `${target}`])
-    const names = Object.fromEntries(restored)
+    const lines = jsonLines(result)
+    const names = Object.fromEntries(lines.map(({ parameter, target }) => [`${parameter}`, `${target}`]))
     expect(Object.keys(names).toSorted()).toEqual(['documentsTable', 'workspacesTable'])
+    names.documentsStreamArn = `${lines.find(({ parameter }) => parameter === 'documentsTable')?.stream_arn}`
+    expect(names.documentsStreamArn).toContain(`:table/${names.documentsTable}/stream/`)
     await expectBackedUp(names.documentsTable ?? '')
 
     const Key = marshall({ workspace_id: 'ws_kept', document_id: documentId })
@@ -295,11 +376,22 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     expect((await stage.admin('audit', '--workspace', 'ws_kept')).code).toBe(1)
 
     expect((await stage.admin('stop', '--yes')).code).toBe(0)
+    const withoutStream = { documentsTable: names.documentsTable ?? '', workspacesTable: names.workspacesTable ?? '' }
+    await stage.settings({ ...stage.ownSettings(), ...withoutStream, eventBus: 'files' })
+    await expectRefused('documentsStreamArn is missing')
     await stage.settings({ ...stage.ownSettings(), ...names })
     await expectDeployed()
+    expect((await stage.events()).mappings).toMatchObject([{ EventSourceArn: names.documentsStreamArn }])
     expect((await stage.admin('audit')).stdout).toContain('nothing is wrong')
     expect((await stage.admin('documents', 'list', 'ws_kept')).stdout).toContain(documentId)
     expect((await stage.admin('resume')).code).toBe(0)
+
+    await stage.serve()
+    const document_id = await stage.promoteInto('ws_kept')
+    expect(await stage.publishEvents()).toEqual([])
+    expect(await bus.take()).toContainEqual(
+      expect.objectContaining({ detail: expect.objectContaining({ document_id }) }),
+    )
   })
 
   /** Rights that this story does not need: for other settings, other ways of a command, and features only AWS has. */

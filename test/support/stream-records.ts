@@ -35,3 +35,11 @@ export const deletingItem = (document: WorkspaceDocument, event = 'document.dele
 }
 
 export const promotion = (document = newDocument()) => streamRecord(pendingItem(document), readyItem(document))
+
+/** Lambda developer guide, "Event filtering": each field that is named has one of these values. Only that is known here. */
+export function matches(pattern: unknown, value: unknown): boolean {
+  if (Array.isArray(pattern)) return pattern.some((each) => each === value)
+  return Object.entries(pattern as object).every(([name, inner]) =>
+    matches(inner, (value as Record<string, unknown>)?.[name]),
+  )
+}

@@ -10,7 +10,7 @@ import { idOf } from '../support/api/idempotent-promotions.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
-import { streamRecordOf } from '../support/stream-records.ts'
+import { matches, streamRecordOf } from '../support/stream-records.ts'
 import { readStatements } from '../support/template/iam-template.ts'
 import { packagedService } from '../support/template/packages.ts'
 
@@ -18,14 +18,6 @@ const created = await packagedService('prod')
 const [mapping] = created.propertiesOf('AWS::Lambda::EventSourceMapping')
 const patterns = mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern))
 const { signal } = new AbortController()
-
-/** EventBridge user guide, "Event patterns": each field that is named has one of these values. Only that is known here. */
-function matches(pattern: unknown, value: unknown): boolean {
-  if (Array.isArray(pattern)) return pattern.some((each) => each === value)
-  return Object.entries(pattern as object).every(([name, inner]) =>
-    matches(inner, (value as Record<string, unknown>)?.[name]),
-  )
-}
 
 /** The API on tables in memory, and the stream of Documents. */
 function setUp() {

@@ -15,13 +15,14 @@ const SAME_AS: [RegExp, string][] = [
   [/table\/container-file-promotion-(local|prod)-/, PACKAGED_TABLE],
   [/container-file-promotion-prod-sandboxbucket-\w+/, 'local-sandboxes'],
   [/container-file-promotion-prod-documentsbucket-\w+/, 'local-documents'],
+  [/container-file-promotion-prod-EventsQueue-\w+/, 'container-file-promotion-dev-EventsQueue-x'],
 ]
 
 /** Named by tests to make calls fail. */
 const MADE_UP = /^table\/not-there\b/
 
 /** The Lambda service does these in the function's name, so no call of the function shows them. */
-const OF_THE_PLATFORM = /\b(logs|xray):/
+const OF_THE_PLATFORM = /\b(logs|xray):|^ReadStream: /
 
 const service = await packagedService('standIns')
 const byDefault = await packagedService('dev')

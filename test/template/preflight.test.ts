@@ -44,6 +44,8 @@ let account: {
   ofStack?: Record<string, string>
   /** The encryption key of its documents bucket. */
   key?: string
+  /** What HEAD of the bucket of usage is answered with. */
+  bucket?: number
 }
 
 const serve = useServers()
@@ -62,6 +64,11 @@ beforeAll(async () => {
       return say(404, { Message: 'Function not found' })
     }
     if (asked.url?.includes('?encryption')) return say(200, encryptionWith(account.key ?? ''), 'text/xml')
+    if (asked.method === 'HEAD') return answered.writeHead(account.bucket ?? 200).end()
+    if (String(asked.headers['x-amz-target']).startsWith('AWSEvents')) {
+      const { Name } = (await json(asked)) as { Name: string }
+      return Name === 'files' ? say(200, { Name }) : say(400, { __type: 'ResourceNotFoundException', message: 'none' })
+    }
     if (!isDynamoDb && asked.method === 'GET') return say(200, { cloudwatchRoleArn: account.role })
     if (!isDynamoDb && account.ofStack) return say(200, stackOf(account.ofStack), 'text/xml')
     if (!isDynamoDb) return say(400, MISSING_STACK, 'text/xml')
@@ -90,6 +97,7 @@ const IN_SANDBOXES = {
   sandboxKeyTemplate: '{workspace_id}/boxes/{container_id}/{path}',
   documentKeyTemplate: 'docs/{workspace_id}/{document_id}/{attempt_id}',
 }
+const STREAMED = { tables: [{ ...KEPT, LatestStreamArn: 'arn:1' }] }
 const MADE = { tables: [KEPT, { TableName: 'prod-keys' }] }
 
 describe('before a deployment, the account', () => {
@@ -121,6 +129,18 @@ describe('before a deployment, the account', () => {
     ['has them there, and keeps that bucket', SHARED, { ...IN_SANDBOXES, sandboxBucket: 'boxes' }, 'would expire'],
     ['has them there by keys that begin otherwise', SHARED, { ...IN_SANDBOXES, sandboxKeyTemplate: 'boxes/{path}' }],
     ['has them in a bucket of its own', SHARED, { ...IN_SANDBOXES, documentsBucket: 'docs' }],
+    ['has the bus and the bucket of usage', {}, { eventBus: 'files', usageBucket: 'usage' }],
+    ['lacks the bus', {}, { eventBus: 'gone' }, 'eventBus is "gone": there is no such bus in this account'],
+    [
+      'lacks the bucket of usage',
+      { bucket: 404 },
+      { usageBucket: 'usage' },
+      'usageBucket is "usage": there is no such',
+    ],
+    ['has it in another region', { bucket: 301 }, { usageBucket: 'usage' }, 'there is no such bucket in this region'],
+    ['has a table with that stream', STREAMED, { documentsStreamArn: 'arn:1' }],
+    ['has one with another', STREAMED, { documentsStreamArn: 'arn:2' }, 'is "arn:2": kept has arn:1'],
+    ['has one with none', {}, { documentsStreamArn: 'arn:2' }, 'documentsStreamArn is "arn:2": kept has none'],
     ['lacks an existing table', { tables: [] }, {}, 'documentsTable is "kept": there is no such table'],
     ['lacks an index of one', { tables: [indexed('ACTIVE')] }, {}, 'index expiries is missing (docs/deploy.md, "Index'],
     ['is making one', { tables: [indexed('ACTIVE', 'CREATING')] }, {}, 'its index expiries is CREATING (docs'],
@@ -141,6 +161,12 @@ describe('before a deployment, the account', () => {
     ['runs too few', { unreserved: 31 }, {}, [/^31 functions .* the resolver \(8 runs\) .*, or set auditShards=7$/]],
     ['runs far too few', TOO_FEW, { auditShards: '1' }, [/^10 functions .* quota "Concurrent executions"$/]],
     ['runs enough for what is set', { unreserved: 31 }, { auditShards: '7' }, []],
+    [
+      'may not be asked for a bucket',
+      { bucket: 403 },
+      { usageBucket: 'usage' },
+      [/events:DescribeEventBus or s3:List/],
+    ],
     ['may not be looked at, and the deployment goes on', { tables: undefined }, {}, [/dynamodb:DescribeTable/]],
   ])('%s: a warning at most, with what to set', async (_, has, settings, warnings) => {
     const expected = warnings.map((warning) => expect.stringMatching(warning))

@@ -15,7 +15,9 @@ import { advice, type Check, isDenied, isNamed, problem, setupCheck } from './ch
 const bucketsOf = ({ sandboxBucket, documentsBucket }: Config) => [...new Set([sandboxBucket, documentsBucket])]
 
 export const bucketChecks = (config: Config, client: S3Client) =>
-  bucketsOf(config).map((bucket) => reachableCheck(bucket, client))
+  [...new Set([...bucketsOf(config), config.usageBucket])]
+    .filter(Boolean)
+    .map((bucket) => reachableCheck(bucket, client))
 
 /** A bucket that the stack creates passes all of these checks; an existing one may not. */
 export function bucketSetupChecks(config: Config, client: S3Client): Check[] {

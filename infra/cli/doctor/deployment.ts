@@ -1,9 +1,12 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch'
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DescribeEventBusCommand, EventBridgeClient } from '@aws-sdk/client-eventbridge'
+import { GetFunctionConfigurationCommand, LambdaClient, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda'
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
+import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
 import type { Config } from '../../../lib/config.ts'
-import { advice, type Check, problem, setupCheck } from './check.ts'
+import { advice, type Check, isNamed, problem, setupCheck } from './check.ts'
 
 /** The surroundings of a deployed stage in its account. A stage's stack has the name of the service. */
 export function deploymentChecks(config: Config, dynamoDb: DynamoDBClient): Check[] {
@@ -12,6 +15,7 @@ export function deploymentChecks(config: Config, dynamoDb: DynamoDBClient): Chec
     stackCheck(config.serviceName),
     ...tables.map((name) => tableProtectionCheck(name, dynamoDb)),
     receiversCheck(config.serviceName),
+    eventsCheck(`${config.serviceName}-publish-events`),
   ]
 }
 
@@ -52,6 +56,29 @@ function receiversCheck(serviceName: string): Check {
       return advice(`nobody is notified by ${unheard.join(', ')}: subscribe to it, and confirm it`)
     const receivers = counts.reduce((sum, count) => sum + count, 0) + targets.length - topics.length
     return `${MetricAlarms.length} alarms, ${receivers} receivers`
+  })
+}
+
+function eventsCheck(FunctionName: string): Check {
+  const actions = 'events:DescribeEventBus, lambda:ListEventSourceMappings, sqs:GetQueueAttributes'
+  return setupCheck('events', actions, async (abortSignal) => {
+    const lambda = new LambdaClient({})
+    const described = lambda.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal })
+    const found = await described.catch((error) => {
+      if (!isNamed(error, /^ResourceNotFound/)) throw error
+    })
+    if (found === undefined) return 'none: eventBus is not set'
+    const { EVENT_BUS: Name, EVENTS_QUEUE_URL: QueueUrl } = found.Environment?.Variables ?? {}
+    await new EventBridgeClient({}).send(new DescribeEventBusCommand({ Name }), { abortSignal })
+    const listed = await lambda.send(new ListEventSourceMappingsCommand({ FunctionName }), { abortSignal })
+    const { State, LastProcessingResult = '' } = listed.EventSourceMappings?.[0] ?? {}
+    if (State !== 'Enabled') return problem(`the stream is not read (${State}): enable the mapping within a day`)
+    const asked = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessages'] })
+    const { Attributes } = await new SQSClient({ useQueueUrlAsEndpoint: false }).send(asked, { abortSignal })
+    const kept = Number(Attributes?.ApproximateNumberOfMessages)
+    if (kept > 0) return problem(`${kept} records made none and are in the queue (docs/runbook.md, "Events kept")`)
+    if (LastProcessingResult.startsWith('PROBLEM')) return problem(`Lambda says ${LastProcessingResult}`)
+    return `go to the bus ${Name}`
   })
 }
 

@@ -34,13 +34,15 @@ export async function restoreTables(session: Session, options: { at: number; tab
   output.progress('restoring, which takes minutes or hours')
   const restoring = restores.map(async (restore) => {
     const restored = await restoreTable(restore, client, signal)
+    const streamArn = await streamLike(restored.source, restored.target, client, signal)
     await protectLike(restored.source, restored.target, client, signal)
-    output.print(describeRestored(restored), { ...restored, parameter: restore.parameter })
+    output.print(describeRestored(restored), { ...restored, parameter: restore.parameter, streamArn })
+    // Only Documents has one.
+    return [`${restore.parameter}: ${restored.target}`, ...(streamArn ? [`documentsStreamArn: ${streamArn}`] : [])]
   })
   await Promise.allSettled(restoring)
-  await Promise.all(restoring)
+  const lines = (await Promise.all(restoring)).flat().join('\n')
   if (output.isJson) return
-  const lines = restores.map((restore) => `${restore.parameter}: ${restore.target}`).join('\n')
   const where = `settings/${target.stage ?? 'STAGE'}.yml`
   output.print(`\nWrite into ${where}, deploy, and audit (docs/restore.md):\n${lines}`, {})
 }
@@ -135,6 +137,21 @@ async function setUpLike(source: string, TableName: string, client: DynamoDBClie
   const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true }
   const backups = new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification })
   await client.send(backups, { abortSignal })
+}
+
+/** Turns on what DynamoDB does not restore: the stream that events come from. @returns its ARN; undefined: there is none */
+async function streamLike(source: string, TableName: string, client: DynamoDBClient, abortSignal: AbortSignal) {
+  const streamOf = async (name: string) => {
+    const { StreamSpecification, LatestStreamArn } = (await describeTable(name, client, abortSignal)) ?? {}
+    return StreamSpecification?.StreamEnabled ? { StreamSpecification, LatestStreamArn } : undefined
+  }
+  const wanted = await streamOf(source)
+  if (wanted && !(await streamOf(TableName))) {
+    const { StreamSpecification } = wanted
+    await client.send(new UpdateTableCommand({ TableName, StreamSpecification }), { abortSignal })
+    await waitUntilTableExists({ client, maxWaitTime: PATIENCE_S, ...POLL_S, abortSignal }, { TableName })
+  }
+  return wanted && (await streamOf(TableName))?.LatestStreamArn
 }
 
 /** Protects a restored table from deletion, if the original is protected. */

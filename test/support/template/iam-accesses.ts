@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { basename } from 'node:path'
 
 /** One thing that IAM must allow: an action on a resource, in a context. */
 export interface Access {
@@ -10,7 +11,7 @@ export interface Access {
 }
 
 /**
- * A request to DynamoDB or S3 needs these permissions (Service Authorization Reference, DynamoDB and S3), in the operations
+ * A request to DynamoDB, S3, a bus or a queue needs these permissions (Service Authorization Reference), in the operations
  * that the product uses.
  * @throws Error for any other: it must be added here first
  */
@@ -25,10 +26,17 @@ export function accessesOf(
       TableName?: string
       IndexName?: string
       RequestItems?: object
+      Entries?: { EventBusName: string }[]
+      QueueUrl?: string
     }
+    const action = target.split('.')[1]
+    const { Entries = [], QueueUrl } = request
+    if (target.startsWith('AWSEvents.'))
+      return Entries.map(({ EventBusName }) => ({ action: `events:${action}`, resource: `event-bus/${EventBusName}` }))
+    if (QueueUrl !== undefined) return [{ action: `sqs:${action}`, resource: basename(QueueUrl) }]
     const { TableName = Object.keys(RequestItems)[0], IndexName } = request
     const index = IndexName === undefined ? '' : `/index/${IndexName}`
-    return [{ action: `dynamodb:${target.split('.')[1]}`, resource: `table/${TableName}${index}` }]
+    return [{ action: `dynamodb:${action}`, resource: `table/${TableName}${index}` }]
   }
   return s3Accesses(method, url, headers, status)
 }

@@ -27,7 +27,10 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   const routes = routesOf(template)
   const bucket = (await resourcesOf(stackName)).find(({ logicalId }) => logicalId === 'ServerlessDeploymentBucket')
   const runtimes = new Map<string, LambdaRuntime>()
-  for (const id of new Set([...routes.map(({ functionName }) => functionName), 'ResolveDueWorkLambdaFunction'])) {
+  const byThemselves = ['ResolveDueWorkLambdaFunction', 'PublishEventsLambdaFunction'].filter(
+    (id) => template.Resources[id],
+  )
+  for (const id of new Set([...routes.map(({ functionName }) => functionName), ...byThemselves])) {
     const lambda = template.Resources[id] as Resource
     const task = join(directory, id)
     const get = new GetObjectCommand({ Bucket: bucket?.physicalId, Key: lambda.Properties.Code.S3Key })
@@ -54,6 +57,12 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
     baseUrl: `http://${LOOPBACK}:${gateway.port}/v1`,
     /** Runs the resolver, as its schedules do. */
     resolve: () => runtimes.get('ResolveDueWorkLambdaFunction')?.invoke({}),
+    async publish(event: object) {
+      const runtime = runtimes.get('PublishEventsLambdaFunction')
+      const answer = await runtime?.invoke(event)
+      if (answer.batchItemFailures.length > 0) console.error(JSON.stringify(runtime?.takeLines()))
+      return answer
+    },
     async stop() {
       await gateway.stop()
       await Promise.all([...runtimes.values()].map((runtime) => runtime.stop()))

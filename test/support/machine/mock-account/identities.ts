@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { basename } from 'node:path'
 import { accessesOfStack } from '../../template/cloudformation-accesses.ts'
 import type { StackPlace } from '../../template/cloudformation-names.ts'
 import { type Access, accessesOf } from '../../template/iam-accesses.ts'
@@ -66,6 +67,7 @@ export function accessesOfRequest(request: ApiRequest, status = 200): Access[] {
     case 'lambda': {
       const [, name = '', , kind = ''] = /\/functions\/([^/?]+)(\/([a-z-]+))?/.exec(url) ?? []
       if (/\/account-settings/.test(url)) return [{ action: 'lambda:GetAccountSettings', resource: '*' }]
+      if (/\/event-source-mappings/.test(url)) return [{ action: 'lambda:ListEventSourceMappings', resource: '*' }]
       const action = OF_FUNCTIONS[`${method} ${kind}`]
       if (!name || !action) break
       return [{ action: `lambda:${action}`, resource: arn(`function:${decodeURIComponent(name)}`) }]
@@ -80,6 +82,10 @@ export function accessesOfRequest(request: ApiRequest, status = 200): Access[] {
       const { Action, TopicArn = '*' } = parametersOf(request)
       return [{ action: `sns:${Action}`, resource: TopicArn }]
     }
+    case 'events':
+      return [{ action: `events:${targetOf(headers)}`, resource: arn(`event-bus/${JSON.parse(body).Name}`) }]
+    case 'sqs':
+      return [{ action: `sqs:${targetOf(headers)}`, resource: arn(basename(JSON.parse(body).QueueUrl)) }]
     case 'ecr':
       return [{ action: `ecr:${targetOf(headers)}`, resource: arn('repository') }]
     case 'sts':

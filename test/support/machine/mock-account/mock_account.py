@@ -23,13 +23,14 @@ import boto3
 from moto.apigateway.models import Method, apigateway_backends
 from moto.awslambda import models as awslambda
 from moto.awslambda import urls as awslambda_urls
+from moto.awslambda.models import EventSourceMapping
 from moto.awslambda.responses import LambdaResponse
 from moto.cloudformation import models as cloudformation
 from moto.cloudformation import parsing, responses
 from moto.cloudformation.exceptions import ValidationError
 from moto.core.common_models import CloudFormationModel
 from moto.core.responses import ActionResult
-from moto.dynamodb.models import DynamoDBBackend
+from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 from moto.iam.access_control import PermissionResult
@@ -229,15 +230,6 @@ class WholeTable(Table):
             dynamodb.update_time_to_live(TableName=table.name, TimeToLiveSpecification=expiry)
         return table
 
-    @classmethod
-    def update_from_cloudformation_json(cls, original_resource, new_resource_name, cloudformation_json, account_id, region_name):
-        table, stream = original_resource, cloudformation_json["Properties"].get("StreamSpecification")
-        if bool(stream) != table.stream_specification["StreamEnabled"]:
-            # moto would go on writing to a stream that is off, and fail.
-            table.stream_shard = None
-            table.set_stream_specification(stream)
-        return table
-
 
 class WholeBucket(FakeBucket):
     __module__ = "moto.cloudformation"
@@ -300,19 +292,24 @@ class Alarm(Placeholder):
         api_of("cloudwatch", region_name).delete_alarms(AlarmNames=[self.alarm])
 
 
-class Pipe(Placeholder):
+class Mapping(EventSourceMapping):
+    """Is there, but does not run: moto would start the function in Docker. stage.ts plays it."""
+
     __module__ = "moto.cloudformation"
 
-    def __init__(self, name, properties):
-        super().__init__(name, properties)
-        self.physical_resource_id = self.pipe = properties["Name"]
+    @classmethod
+    def create_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name, **kwargs):
+        mapping = super().create_from_cloudformation_json(resource_name, cloudformation_json, account_id, region_name, **kwargs)
+        for table in dynamodb_backends[account_id][region_name].tables.values():
+            table.lambda_event_source_mappings.clear()
+        return mapping
 
     @classmethod
-    def apply(cls, properties, account_id, region_name):
-        api_of("pipes", region_name).create_pipe(**properties)
-
-    def delete(self, account_id, region_name):
-        api_of("pipes", region_name).delete_pipe(Name=self.pipe)
+    def update_from_cloudformation_json(cls, original_resource, new_resource_name, cloudformation_json, account_id, region_name):
+        if original_resource.event_source_arn == cloudformation_json["Properties"]["EventSourceArn"]:
+            return super().update_from_cloudformation_json(original_resource, new_resource_name, cloudformation_json, account_id, region_name)
+        original_resource.delete(account_id, region_name)
+        return cls.create_from_cloudformation_json(new_resource_name, cloudformation_json, account_id, region_name)
 
 
 put_policy_of_moto = Role.put_policy
@@ -338,7 +335,7 @@ OWN_MODELS = {
     "AWS::S3::BucketPolicy": BucketPolicy,
     "AWS::DynamoDB::Table": WholeTable,
     "AWS::CloudWatch::Alarm": Alarm,
-    "AWS::Pipes::Pipe": Pipe,
+    "AWS::Lambda::EventSourceMapping": Mapping,
     "AWS::ApiGateway::Method": WholeMethod,
 }
 class_of_moto = parsing.resource_class_from_type
@@ -354,7 +351,7 @@ parsing.resource_class_from_type = resource_class_from_type
 # Names that CloudFormation makes: cut, stack name and logical id to their fair shares, before twelve random characters
 # (IdentifierUtils of cloudformation-cli-java-plugin)
 
-MAX_LENGTHS = {"AWS::S3::Bucket": 63, "AWS::IAM::Role": 64, "AWS::Events::Rule": 64}
+MAX_LENGTHS = {"AWS::S3::Bucket": 63, "AWS::IAM::Role": 64, "AWS::Events::Rule": 64, "AWS::SQS::Queue": 80}
 
 
 def generate_resource_name(resource_type, stack_name, logical_id):

@@ -15,11 +15,13 @@ import {
   GetFunctionConcurrencyCommand,
   GetFunctionConfigurationCommand,
   LambdaClient,
+  ListEventSourceMappingsCommand,
 } from '@aws-sdk/client-lambda'
 import { ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { expect, vi } from 'vitest'
 import { resourcesOf } from '../../../../infra/deploy/stack.ts'
 import { type FilePath, formatFileId } from '../../../../lib/ids.ts'
+import { matches } from '../../stream-records.ts'
 import type { Statement } from '../../template/iam-policies.ts'
 import { copyProject, serverless } from '../../template/packages.ts'
 import { PLACEHOLDERS, statementsIn, statementsOfPolicies } from '../../template/policy-files.ts'
@@ -33,6 +35,7 @@ export const STACK = 'container-file-promotion-prod'
 const REGION = 'eu-west-1'
 export const WEB_ACL = `arn:aws:wafv2:${REGION}:111122223333:regional/webacl/main/0aaaaaaa-1111-2222-3333-444444444444`
 export const KMS_KEY = `arn:aws:kms:${REGION}:${MOCK_ACCOUNT}:key/0aaaaaaa-1111-2222-3333-444444444444`
+export const USAGE_BUCKET = 'usage-files'
 /** Files of 8 MiB are copied in parts, too, and take moto less time than those of 64 MiB. */
 export const SMALL_PARTS = { multipartThresholdBytes: '8388608' }
 const FUNCTION = `${STACK}-promote-container-file`
@@ -57,6 +60,7 @@ export const rightsOf = (identity: Identity): Statement[] =>
     KMS_KEY_ARN: KMS_KEY,
     SANDBOX_BUCKET: `${STACK}-sandboxbucket-*`,
     DOCUMENTS_BUCKET: `${STACK}-documentsbucket-*`,
+    USAGE_BUCKET,
   })
 
 export type Stage = Awaited<ReturnType<typeof startStage>>
@@ -114,6 +118,24 @@ export async function startStage(common: Record<string, string> = {}) {
     (await resourcesOf(STACK)).find(({ logicalId }) => logicalId === id)?.physicalId ?? ''
   const arnOfRole = (name: string) => `arn:aws:iam::${MOCK_ACCOUNT}:role/${name}`
 
+  const mappings = async () =>
+    (await new LambdaClient({}).send(new ListEventSourceMappingsCommand({}))).EventSourceMappings ?? []
+  /** Asks DynamoDB Streams, for which there is no client here. */
+  // biome-ignore lint/suspicious/noExplicitAny: an answer of another form for each action
+  async function streams(action: string, input: object): Promise<any> {
+    const headers = { ...signedFor('dynamodb', REGION), 'x-amz-target': `DynamoDBStreams_20120810.${action}` }
+    const answer = await fetch(gate.endpoint, { method: 'POST', headers, body: JSON.stringify(input) })
+    return answer.json()
+  }
+
+  /** Serves what is deployed, from now on. */
+  async function serve(): Promise<DeployedApi> {
+    const api = await serveDeployed(STACK, account, join(directory, `tasks-${apis.length}`))
+    apis.push(api)
+    return api
+  }
+
+  let place = { StreamArn: '', ShardIterator: '' }
   let ownSettings: Record<string, string> = {}
   return {
     /** Where `serverless` runs. */
@@ -171,15 +193,39 @@ export async function startStage(common: Record<string, string> = {}) {
       const trust: object[] = JSON.parse(await text('GetRole')).Statement
       return { arn: arnOfRole(asked.RoleName), statements: statementsIn(await text('GetRolePolicy')), trust }
     },
-    /** What there is for events: pipes, the table whose stream they read, and the name of their role. */
+    /** What there is for events: the mapping, the stream's table, and the name of the function's role. */
     async events() {
-      const pipesIn = async (path: string) => JSON.parse(await ask('pipes', `/v1/pipes${path}`))
-      const { Pipes } = (await pipesIn('')) as { Pipes: { Name: string; Arn: string }[] }
       const describe = new DescribeTableCommand({ TableName: `${STACK}-documents` })
       const { Table: table = {} } = await new DynamoDBClient({}).send(describe)
-      const pipes: typeof Pipes = await Promise.all(Pipes.map(({ Name }) => pipesIn(`/${Name}`)))
-      return { pipes, table, role: await roleName('EventsRole') }
+      return { mappings: await mappings(), table, role: await roleName('PublishEventsRole') }
     },
+    /** Plays the mapping, as Lambda does, from where it was. @returns what is to come again */
+    async publishEvents(): Promise<object[]> {
+      const [{ EventSourceArn: StreamArn, FilterCriteria } = {}] = await mappings()
+      if (place.StreamArn !== StreamArn) {
+        const { ShardId } = (await streams('DescribeStream', { StreamArn })).StreamDescription.Shards[0]
+        const asked = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }
+        place = { ...(await streams('GetShardIterator', asked)), StreamArn }
+      }
+      const patterns = (FilterCriteria?.Filters ?? []).map(({ Pattern = '' }) => JSON.parse(Pattern))
+      const failures: object[] = []
+      const api = apis.at(-1) as DeployedApi
+      for (let length = 1; length > 0; ) {
+        const page = await streams('GetRecords', { ShardIterator: place.ShardIterator })
+        place.ShardIterator = page.NextShardIterator
+        length = page.Records.length
+        const passed = page.Records.filter((record: object) => patterns.some((each) => matches(each, record)))
+        // moto takes a tenth of a second for each event.
+        for (let at = 0; at < passed.length; at += 10)
+          failures.push(...(await api.publish({ Records: passed.slice(at, at + 10) })).batchItemFailures)
+      }
+      return failures
+    },
+    /** The address of the queue of what makes no event. */
+    eventsQueue: async () =>
+      (await resourcesOf(STACK)).find(({ logicalId }) => logicalId === 'EventsQueue')?.physicalId ?? '',
+    /** Invokes the function. */
+    publish: (event: object) => apis.at(-1)?.publish(event),
 
     async tables(): Promise<string[]> {
       return (await new DynamoDBClient({}).send(new ListTablesCommand({}))).TableNames ?? []
@@ -202,19 +248,21 @@ export async function startStage(common: Record<string, string> = {}) {
     /** The service's buckets, without the framework's own. */
     async keptBuckets(): Promise<string[]> {
       const { Buckets = [] } = await new S3Client({ forcePathStyle: true }).send(new ListBucketsCommand({}))
-      return Buckets.map(({ Name = '' }) => Name).filter((name) => !name.includes('serverlessdeployment'))
+      return Buckets.map(({ Name = '' }) => Name).filter(
+        (name) => !name.includes('serverlessdeployment') && name !== USAGE_BUCKET,
+      )
     },
 
-    /** Serves what is deployed, from now on, and smoke-tests it, with its resolver running. */
+    serve,
+    /** Serves it, and smoke-tests it, with its resolver running. */
     async smoke(): Promise<{ code: number; problems: string[] }> {
-      const api = await serveDeployed(STACK, account, join(directory, `tasks-${apis.length}`))
-      apis.push(api)
+      const api = await serve()
       const resolving = setInterval(api.resolve, 2000)
       const { code, stdout } = await admin('smoke', '--no-telemetry', '--base-url', api.baseUrl)
       clearInterval(resolving)
       return { code, problems: stdout.split('\n').filter((line) => line.startsWith('PROBLEM')) }
     },
-    /** Promotes through the API that smoke served last. @returns the document's id */
+    /** Promotes through the API that was served last. @returns the document's id */
     async promoteInto(workspace: string): Promise<string> {
       const { SANDBOX_BUCKET: Bucket } = await environmentOfFunction()
       const Key = `sandboxes/${workspace}/sess_a/report.csv`
