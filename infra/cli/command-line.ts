@@ -14,7 +14,6 @@ import { parseMoment, parseStage } from './terminal/parse-values.ts'
 import { addCommand, addExamples } from './usage.ts'
 
 const DIRECTORY = join(import.meta.dirname, '../../.local')
-const MOMENT = 'the moment to restore, such as 2026-11-21T09:00Z'
 
 const ENDPOINTS = `
 Which deployment:
@@ -123,9 +122,9 @@ function addCommands(program: Command, run: Run): void {
 }
 
 function addRestoreCommands(group: Command, run: Run): void {
-  group.description('restore tables to a moment, or rehearse that')
+  group.description('restore tables to a moment')
   addCommand(group, 'tables', "restore a stage's tables into new ones, and say how to use them")
-    .requiredOption('--at <time>', MOMENT, parseMoment)
+    .requiredOption('--at <time>', 'the moment to restore, such as 2026-11-21T09:00Z', parseMoment)
     .addOption(
       new Option('--table <which>', 'ledger: workspaces and documents, which belong together')
         .choices(['ledger', 'keys'])
@@ -133,8 +132,4 @@ function addRestoreCommands(group: Command, run: Run): void {
     )
     .addHelpText('after', '\nChanges nothing in use. May be repeated: it waits for a restore already begun.')
     .action(run(later(async () => (await import('./restore/restore-tables.ts')).restoreTables)))
-  addCommand(group, 'rehearse', 'restore workspaces and documents beside those in use, audit them, remove them again')
-    .option('--at <time>', `${MOMENT}; by default the latest possible`, parseMoment)
-    .addHelpText('after', '\nExits with 1 if the audit finds anything, even documents made or deleted since.')
-    .action(run(later(async () => (await import('./restore/rehearse.ts')).rehearseRestore)))
 }

@@ -123,7 +123,6 @@ describe('what programs see', () => {
     await expectFields('documents list', 'ws_demo')
     await expectFields('documents show', 'ws_demo', id)
     await expectFields('documents get', 'ws_demo', id, '--output', file)
-    await expectFields('documents verify', 'ws_demo', id)
     await expectFields('documents delete', 'ws_demo', id, '--yes')
     await expectFields('containers put', file, '--container', 'sess_json')
     await expectFields('containers list', 'sess_json')

@@ -3,9 +3,6 @@ import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
 import { type Alarm, identityOf } from '../support/template/metric-names.ts'
 import { packagedService, THRESHOLDS } from '../support/template/packages.ts'
 
-const OPERAND = String.raw`(value\("\w+"\)|\(value\("\w+"\) - value\("\w+"\)\)|[\d.]+)`
-const COMPARISON = new RegExp(`${OPERAND} (>=|<=|>|<) ${OPERAND}`, 'g')
-
 const prod = await packagedService('prod')
 const { auditRoundHours, alarmLatencyMs } = THRESHOLDS
 const [ROUND, SLOW, LATE] = [Number(auditRoundHours), Number(alarmLatencyMs) + 1, 600_001]
@@ -15,6 +12,8 @@ type State = 'OK' | 'ALARM' | 'as before'
 type Values = Readonly<Record<string, readonly number[]>>
 
 const _ = Number.NaN
+/** Of this account: concurrent executions. */
+const QUOTA = 1000
 const times = (count: number, value: number) => Array<number>(count).fill(value)
 const STAGE = 'container-file-promotion-prod'
 const own = (name: string, rest: string) => `ContainerFilePromotion ${name} service=${STAGE} ${rest}`
@@ -119,21 +118,55 @@ it('each alarm has an incident that sets it off', () => {
   expect([...set].toSorted()).toEqual(prod.idsOfType('AWS::CloudWatch::Alarm').toSorted())
 })
 
+/** Of each metric of an alarm, in one period; NaN where there is none. */
+type Period = Record<string, number>
+
+/** Without what is missing; if all is, so is the result. */
+const known = (values: number[]) => (values.every(Number.isNaN) ? [_] : values.filter(Number.isFinite))
+const sum = (...values: number[]) => known(values).reduce((total, value) => total + value)
+const above = (limit: number, value = _) => (Number.isNaN(value) ? _ : Number(value > limit))
+
+/** CloudWatch user guide, "Metric math syntax and functions": what the alarms' formulas say, without FILL(…, 0). */
+const FORMULAS: Record<string, (now: Period, untilNow: Period[]) => number> = {
+  only: ({ only = _ }) => only,
+  '100 * errors / requests': ({ errors = _, requests = _ }) => (100 * errors) / requests,
+  'IF(errors >= 3, 100 * errors / requests, 0)': ({ errors = _, requests = _ }) =>
+    errors < 3 ? 0 : (100 * errors) / requests,
+  'SUM(METRICS())': (all) => sum(...Object.values(all)),
+  'MAX([100 * used / SERVICE_QUOTA(used), 100 * SUM(METRICS("throttlesOf"))])': ({ used = _, ...throttles }) =>
+    Math.max(...known([(100 * used) / QUOTA, 100 * sum(...Object.values(throttles))])),
+  throttled: ({ throttled = _ }) => throttled,
+  'SUM([FILL((runs - errors) < 109, 1) + 0 * FILL(runs, REPEAT), unresolved, oldest > 600000])': (now, untilNow) => {
+    const { runs = _, errors = _, unresolved = _, oldest } = now
+    const hasEverRun = untilNow.some((period) => Number.isFinite(period.runs))
+    return sum(hasEverRun ? Number(!(runs - errors >= 109)) : _, unresolved, above(600_000, oldest))
+  },
+  'SUM([failed, oldest > 600000])': ({ failed = _, oldest }) => sum(failed, above(600_000, oldest)),
+  'SUM([drifts, losses])': ({ drifts = _, losses = _ }) => sum(drifts, losses),
+  'SUM([all, 0 - drifts, 0 - losses])': ({ all = _, drifts = _, losses = _ }) => sum(all, -drifts, -losses),
+}
+
+const COMPARISONS: Record<string, (value: number, threshold: number) => boolean> = {
+  LessThanThreshold: (value, threshold) => value < threshold,
+  GreaterThanThreshold: (value, threshold) => value > threshold,
+  GreaterThanOrEqualToThreshold: (value, threshold) => value >= threshold,
+}
+
 /** CloudWatch user guide, "How alarm state is evaluated when data is missing". */
 function stateAfter(alarm: Alarm, values: Values): State {
   const periods = Number(alarm.EvaluationPeriods)
-  const known = valuesOf(alarm, values).slice(-periods).filter(Number.isFinite)
-  const operator = { LessThanThreshold: '<', GreaterThanThreshold: '>' }[alarm.ComparisonOperator as string] ?? '>='
-  const breaching = known.filter((value) => compare(value, operator, Number(alarm.Threshold))).length
-  const missing = periods - known.length
+  const seen = valuesOf(alarm, values).slice(-periods).filter(Number.isFinite)
+  const isBreaching = COMPARISONS[alarm.ComparisonOperator]
+  if (!isBreaching) throw new Error(`COMPARISONS lacks ${alarm.ComparisonOperator}`)
+  const breaching = seen.filter((value) => isBreaching(value, Number(alarm.Threshold))).length
+  const missing = periods - seen.length
   // API Reference, PutMetricAlarm: for this namespace, whatever the alarm says.
   const treatment = alarm.Namespace === 'AWS/DynamoDB' ? 'ignore' : alarm.TreatMissingData
   const filled = treatment === 'breaching' ? missing : 0
   if (breaching + filled >= Number(alarm.DatapointsToAlarm ?? periods)) return 'ALARM'
-  return treatment === 'ignore' && missing > 0 && breaching === known.length ? 'as before' : 'OK'
+  return treatment === 'ignore' && missing > 0 && breaching === seen.length ? 'as before' : 'OK'
 }
 
-/** CloudWatch user guide, "Metric math syntax and functions": as much of it as the alarms use. */
 function valuesOf(alarm: Alarm, values: Values): number[] {
   const only = { Id: 'only', MetricStat: { ...alarm, Metric: alarm, Stat: alarm.Statistic ?? alarm.ExtendedStatistic } }
   const { Metrics = [only] } = alarm
@@ -143,40 +176,15 @@ function valuesOf(alarm: Alarm, values: Values): number[] {
     series.set(Id, values[`${identityOf(MetricStat.Metric)} ${MetricStat.Stat} ${MetricStat.Period}`] ?? [])
   }
   const range = Math.max(1, ...[...series.values()].map(({ length }) => length))
-  const periods = times(range, 0).map((_, index) => index - range)
-  const valueIn = (period: number) => (id: string) => series.get(id)?.at(period) ?? Number.NaN
-  const functionsIn = (period: number) => ({
-    value: valueIn(period),
-    METRICS: (part = '') => [...series.keys()].filter((id) => id.includes(part)).map(valueIn(period)),
-    FILL(calculate: (value: ReturnType<typeof valueIn>) => number, filler?: number) {
-      const all = periods.map((each) => calculate(valueIn(each)))
-      if (filler === undefined) return all.slice(0, range + period + 1).findLast(Number.isFinite) ?? Number.NaN
-      // AWS does not say what becomes of a metric without any value: here it stays so.
-      return Number.isFinite(all.at(period)) || !all.some(Number.isFinite) ? all.at(period) : filler
-    },
-    compare,
-    IF: (is: number, yes: number, no: number) => (Number.isNaN(is) ? is : is ? yes : no),
-    SUM: (all: number[]) => known(all).reduce((sum, each) => sum + each),
-    MAX: (all: number[]) => Math.max(...known(all)),
-    SERVICE_QUOTA: () => 1000,
-    REPEAT: undefined,
-  })
-  const code = (Metrics.find(({ Expression }: Alarm) => Expression)?.Expression ?? 'only')
-    .replace(/(?<!")\b[a-z]\w*/g, 'value("$&")')
-    .replace(COMPARISON, 'compare($1, "$2", $3)')
-    .replaceAll('FILL(', 'FILL((value) => ')
-  const calculate = new Function(`{ ${Object.keys(functionsIn(-1))} }`, `return ${code}`)
-  return periods.map((period) => calculate(functionsIn(period)))
-}
-
-/** As 1 or 0. If one operand is missing, so is the result. */
-function compare(a: number, operator: string, b: number): number {
-  if (Number.isNaN(a + b)) return Number.NaN
-  return Number((operator.endsWith('=') && a === b) || (operator.startsWith('<') ? a < b : a > b))
-}
-
-/** Without what is missing; if all is, so is the result. */
-function known(values: number[]): number[] {
-  const some = values.filter(Number.isFinite)
-  return some.length > 0 ? some : [Number.NaN]
+  const periods = times(range, 0).map((__, index) =>
+    Object.fromEntries([...series].map(([id, all]) => [id, all.at(index - range) ?? _])),
+  )
+  const formula: string = Metrics.find(({ Expression }: Alarm) => Expression)?.Expression ?? 'only'
+  const [, filled] = /^FILL\((.*), 0\)$/.exec(formula) ?? []
+  const calculate = FORMULAS[filled ?? formula]
+  if (!calculate) throw new Error(`FORMULAS lacks ${formula}`)
+  const results = periods.map((now, index) => calculate(now, periods.slice(0, index + 1)))
+  // AWS does not say what becomes of a metric without any value: here it stays so.
+  if (filled === undefined || results.every(Number.isNaN)) return results
+  return results.map((result) => (Number.isNaN(result) ? 0 : result))
 }

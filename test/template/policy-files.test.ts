@@ -148,7 +148,7 @@ describe('the rights of single commands', () => {
     ['doctor', 'dynamodb:Scan', table('keys'), {}, false],
     ['doctor', 'dynamodb:GetItem', table('documents'), of('ws_acme'), false],
     ['doctor', 's3:GetObject', `${documents}/documents/ws_acme/file_1/a`, own, false],
-    ['restore', 'dynamodb:DeleteTable', table('documents-rehearsal-20261121t090000z'), {}, true],
+    ['restore', 'dynamodb:UpdateTable', table('documents-at-20261121t090000z'), {}, true],
     ['restore', 'dynamodb:DeleteTable', table('documents-at-20261121t090000z'), {}, false],
     ['restore', 'dynamodb:DeleteTable', table('documents'), {}, false],
     ['restore', 'dynamodb:DeleteItem', table('documents'), {}, false],

@@ -52,7 +52,7 @@ async function auditAndTell(session: Session, { workspace, sha256, ...options }:
 }
 
 /** By the words of docs/administration.md, which says what each kind of finding means. */
-export function describeFinding({ workspaceId, kind, isRepaired, ...facts }: Finding): string {
+function describeFinding({ workspaceId, kind, isRepaired, ...facts }: Finding): string {
   const known = Object.entries(facts).filter(([, value]) => value !== undefined)
   const text = known.map(([name, value]) => `${snakeCase(name)} ${value}`).join(', ')
   return `${workspaceId}: ${kind}${isRepaired ? ' (repaired)' : ''}: ${text}`

@@ -14,7 +14,6 @@ import { parseExpiresIn } from '../terminal/parse-values.ts'
 import { addCommand } from '../usage.ts'
 import { findDocument, getDocument } from './get-document.ts'
 import { requireWorkspace } from './require-workspace.ts'
-import { verifyDocuments } from './verify-documents.ts'
 
 /** Time for one deletion, which is not interrupted once it has begun. */
 const DELETION_TIMEOUT_MS = 30_000
@@ -40,12 +39,6 @@ export function addDocumentsCommands(program: Command, run: Run): void {
     .option('--output <file>', 'file to write, or "-" for standard output; by default its own name')
     .addHelpText('after', '\nAn existing file is not overwritten.')
     .action(run(getDocument))
-  add(
-    'verify <workspace_id> <document_id...>',
-    'compare the size and SHA-256 of documents with what S3 says of their objects',
-  )
-    .addHelpText('after', '\nReads no content. Exits with 1 if one differs or has no object.')
-    .action(run(verifyDocuments))
   add(
     'expire <workspace_id> <document_id...>',
     'set when documents expire: then they are gone for callers, and soon deleted',

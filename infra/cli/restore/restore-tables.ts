@@ -23,14 +23,13 @@ const POLL_S = { minDelay: 2, maxDelay: 20 }
 /** RestoreDateTime has whole seconds. */
 const SAME_MOMENT_MS = 1000
 
-export type Plan = Awaited<ReturnType<typeof planRestores>>
-export type Restore = Plan['restores'][number]
+type Restore = Awaited<ReturnType<typeof planRestores>>['restores'][number]
 
 /** @param at ms since 1970 */
 export async function restoreTables(session: Session, options: { at: number; table: keyof typeof TABLES }) {
   const { output, signal, target } = session
   const { at, table: which } = options
-  const { restores, client } = await planRestores(which, 'at', at, session)
+  const { restores, client } = await planRestores(which, at, session)
   output.progress('restoring, which takes minutes or hours')
   const restoring = restores.map(async (restore) => {
     const restored = await restoreTable(restore, client, signal)
@@ -47,16 +46,10 @@ export async function restoreTables(session: Session, options: { at: number; tab
   output.print(`\nWrite into ${where}, deploy, and audit (docs/restore.md):\n${lines}`, {})
 }
 
-/** @param askedForMs undefined: the last moment possible @throws CommandError when one cannot be restored to it */
-export async function planRestores(
-  which: keyof typeof TABLES,
-  mark: 'at' | 'rehearsal',
-  askedForMs: number | undefined,
-  { signal, target, environment }: Session,
-) {
+/** @throws CommandError when a table cannot be restored to that moment */
+async function planRestores(which: keyof typeof TABLES, momentMs: number, { signal, target, environment }: Session) {
   if (target.local) throw wrongUsage('The local service has no point-in-time recovery: say --stage <name>.')
-  const env = await environment()
-  const config = readSettings(env)
+  const config = readSettings(await environment())
   // All its calls are reads, and writes that may be repeated.
   const client = createDynamoDbClient({ maxAttempts: 3 })
   // The source is the deployed table, the target the new one.
@@ -64,7 +57,6 @@ export async function planRestores(
   const windows = await Promise.all(tables.map(({ source }) => windowOf(source, client, signal)))
   const earliestMs = Math.max(...windows.map((window) => window.earliestMs))
   const latestMs = Math.min(...windows.map((window) => window.latestMs))
-  const momentMs = askedForMs ?? latestMs
   if (momentMs < earliestMs || momentMs > latestMs) {
     const [from, to] = [earliestMs, latestMs].map((ms) => new Date(ms).toISOString())
     const names = tables.map(({ source }) => source).join(', ')
@@ -73,10 +65,10 @@ export async function planRestores(
   const moment = new Date(momentMs).toISOString().slice(0, 19).replace(/[-:]/g, '').toLowerCase()
   const restores = tables.map((table) => {
     // The name says what and when, as in `…-documents-at-20261121t090000z`.
-    const name = table.source.replace(/-(at|rehearsal)-\d{8}t\d{6}z$/, '')
-    return { ...table, target: `${name}-${mark}-${moment}z`, momentMs }
+    const name = table.source.replace(/-at-\d{8}t\d{6}z$/, '')
+    return { ...table, target: `${name}-at-${moment}z`, momentMs }
   })
-  return { restores, env, client }
+  return { restores, client }
 }
 
 async function windowOf(TableName: string, client: DynamoDBClient, abortSignal: AbortSignal) {
@@ -90,7 +82,7 @@ async function windowOf(TableName: string, client: DynamoDBClient, abortSignal: 
   throw new CommandError('not_restorable', message)
 }
 
-export function describeRestored({ source, target, durationMs }: Awaited<ReturnType<typeof restoreTable>>): string {
+function describeRestored({ source, target, durationMs }: Awaited<ReturnType<typeof restoreTable>>): string {
   return `${source} was restored into ${target}, in ${Math.ceil(durationMs / 1000)} s.`
 }
 
@@ -98,11 +90,7 @@ export function describeRestored({ source, target, durationMs }: Awaited<ReturnT
  * Restores a table into a new one, and adds what DynamoDB does not restore: expiry and point-in-time recovery (API
  * reference, RestoreTableToPointInTime). May be repeated: a restore that was begun is waited for.
  */
-export async function restoreTable(
-  { source, target, momentMs }: Restore,
-  client: DynamoDBClient,
-  abortSignal: AbortSignal,
-) {
+async function restoreTable({ source, target, momentMs }: Restore, client: DynamoDBClient, abortSignal: AbortSignal) {
   const startedAtMs = performance.now()
   const existing = await describeTable(target, client, abortSignal)
   if (existing === undefined) {
