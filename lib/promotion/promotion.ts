@@ -1,6 +1,5 @@
 import type { Caller } from '../auth/caller.ts'
 import type { FileLocation } from '../containers/require-container-file.ts'
-import type { ServiceError } from '../errors.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import type { Expiry } from '../ledger/expiry.ts'
 import type { Attempt, WorkspaceDocument } from '../ledger/ports/documents.ts'
@@ -19,7 +18,6 @@ export interface Room {
   see(ledger: WorkspaceLedger): void
   /** After what dead processes have left in it was cleaned away, once. */
   cleanLedger(): Promise<WorkspaceLedger | undefined>
-  refusal(usage: StorageUsage, sizeBytes: number): Promise<ServiceError>
 }
 
 export interface AttemptRequest extends RequestScope {

@@ -5,35 +5,19 @@ import type { StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { AttemptRequest, PromotionDependencies, PromotionTarget, Room } from './promotion.ts'
 
-/** The bytes of an expired document are given back within this time (docs/clients.md). */
-const DELETED_WITHIN_MS = 120_000
-/** Room that comes later than this is not announced. */
-const LONGEST_RETRY_MS = 3_600_000
-
 export function createRoom(
   workspaceId: WorkspaceId,
-  { deadline: { signal }, log }: Pick<RequestScope, 'deadline' | 'log'>,
+  { deadline: { signal } }: Pick<RequestScope, 'deadline'>,
   deps: PromotionDependencies,
 ): Room {
   let reading: Promise<WorkspaceLedger | undefined> | undefined
   let cleaning: Promise<WorkspaceLedger | undefined> | undefined
-  let freeing: Promise<number | undefined> | undefined
   const room: Room = {
     ledger: () => (reading ??= deps.ledger.read(workspaceId, signal)),
     see(ledger) {
       reading = room.ledger().then((known) => (known && known.version > ledger.version ? known : ledger))
     },
     cleanLedger: () => (cleaning ??= clean()),
-    async refusal({ quotaBytes, usedBytes }, sizeBytes) {
-      const metadata = { quota_bytes: quotaBytes, used_bytes: usedBytes, file_bytes: sizeBytes }
-      if (sizeBytes <= quotaBytes) freeing ??= whenBytesAreFreed()
-      const freesBytesAtMs = sizeBytes <= quotaBytes ? await freeing : undefined
-      if (freesBytesAtMs === undefined) return new ServiceError('storage_quota_exceeded', { metadata })
-      return new ServiceError('storage_quota_exceeded', {
-        metadata: { ...metadata, frees_bytes_at: new Date(freesBytesAtMs).toISOString() },
-        retryAfterSeconds: Math.ceil((freesBytesAtMs - deps.now()) / 1000),
-      })
-    },
   }
   return room
 
@@ -43,18 +27,11 @@ export function createRoom(
     reading = deps.ledger.read(workspaceId, signal)
     return reading
   }
+}
 
-  /** When the bytes of the next document to expire are given back, if that is known. */
-  async function whenBytesAreFreed(): Promise<number | undefined> {
-    const byMs = deps.now() + LONGEST_RETRY_MS - DELETED_WITHIN_MS
-    try {
-      const next = await deps.documents.nextExpiry(workspaceId, byMs, signal)
-      return next && Math.max(next.getTime(), deps.now()) + DELETED_WITHIN_MS
-    } catch (error) {
-      log.warn('next expiry not read, refusal answered without it', { error })
-      return undefined
-    }
-  }
+export function quotaExceeded({ quotaBytes, usedBytes }: StorageUsage, sizeBytes: number): ServiceError {
+  const metadata = { quota_bytes: quotaBytes, used_bytes: usedBytes, file_bytes: sizeBytes }
+  return new ServiceError('storage_quota_exceeded', { metadata })
 }
 
 /**
@@ -75,5 +52,5 @@ export async function requireRoom(
   const item = twin && (await deps.documents.find(twin, deadline.signal))
   if (item && item.state !== 'gone') return
   const usage = (await room.cleanLedger()) ?? empty
-  if (!hasRoom(usage)) throw await room.refusal(usage, sizeBytes)
+  if (!hasRoom(usage)) throw quotaExceeded(usage, sizeBytes)
 }

@@ -3,6 +3,7 @@ import type { WorkspaceId } from '../ids.ts'
 import { freePlaces } from '../ledger/clean-markers.ts'
 import type { Taking, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
+import { quotaExceeded } from './room.ts'
 
 /** A promotion that does not get through to the ledger within this time is refused. */
 const RETRY_FOR_MS = 6000
@@ -37,7 +38,7 @@ export async function takeBytes(
   deps.admission.count(workspaceId, taken.outcome !== 'crowded')
   if (taken.outcome === 'crowded') return tooMany(workspaceId, deps)
   room.see(taken.ledger)
-  return taken.outcome === 'taken' ? taken.ledger : room.refusal(taken.ledger, sizeBytes)
+  return taken.outcome === 'taken' ? taken.ledger : quotaExceeded(taken.ledger, sizeBytes)
 }
 
 function tooMany(workspaceId: WorkspaceId, { admission }: Pick<PromotionDependencies, 'admission'>): ServiceError {

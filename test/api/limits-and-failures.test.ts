@@ -2,9 +2,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { REASONS, ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
-import { UNLIMITED, useDocumentsApi } from '../support/api/documents-api.ts'
-import { WORKSPACE } from '../support/api/idempotent-promotions.ts'
-import { expectRefusal, expectUntouched, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
+import { UNLIMITED } from '../support/api/documents-api.ts'
+import { expectRefusal, expectUntouched, RATE_HEADERS } from '../support/api/promotion-answers.ts'
 import { createTestApi, useTestApi } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
@@ -27,32 +26,6 @@ describe('POST …/promote: 403', () => {
     const headers = { ...RATE_HEADERS, ratelimit: '"default";r=2;t=3', ...usage }
     expectRefusal(response, 403, 'Workspace storage quota exceeded', metadata, { headers })
     expect(api.objects.documents.size).toBe(2)
-  })
-
-  const files = useDocumentsApi()
-  const ELSEWHERE = 'ws_2' as WorkspaceId
-  it.each<[string, number[], seconds?: number | undefined, of?: WorkspaceId | 'no index']>([
-    ['the next to expire, and two minutes', [3_000_000, 600_000], 720],
-    ['two minutes, if one has expired already', [-5000], 120],
-    ['the very hour', [3_480_000], 3600],
-    ['nothing beyond the hour', [3_480_001]],
-    ["nothing of another workspace's time", [600_000], undefined, ELSEWHERE],
-    ['nothing when the index fails, which the log tells', [600_000], undefined, 'no index'],
-  ])('when the quota would be exceeded, and names as the time of more room %s', async (_, expiries, seconds, of) => {
-    const { api } = files
-    const workspaceId = of === ELSEWHERE ? ELSEWHERE : WORKSPACE
-    for (const ms of expiries) await files.record(1, { workspaceId, expiresAt: new Date(NOW_MS + ms) })
-    await api.workspaces.create(WORKSPACE, { quotaBytes: 8 }, AbortSignal.timeout(60_000))
-    await api.stored.setUsage(WORKSPACE, { quotaBytes: 8, usedBytes: 1 })
-    const error = new Error('down')
-    if (of === 'no index') vi.spyOn(api.documents, 'nextExpiry').mockRejectedValue(error)
-    const refused = await api.promote({})
-    expect(refusalOf(refused)).toEqual([403, 'storage_quota_exceeded'])
-    const { metadata } = (refused.body as { error: { metadata: { frees_bytes_at?: string } } }).error
-    const freesAt = seconds && new Date(NOW_MS + seconds * 1000).toISOString()
-    expect([refused.headers['retry-after'], metadata.frees_bytes_at]).toEqual([seconds && `${seconds}`, freesAt])
-    const isTold = api.logged.some((line) => line.level === 'warn' && line.error === error)
-    expect(isTold).toBe(of === 'no index')
   })
 })
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { dueShardOf } from '../../lib/aws/dynamodb/document-codec.ts'
 import type { DocumentId, WorkspaceId } from '../../lib/ids.ts'
 import type { DueKind, WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
-import { newWorkspaceId, pendingOf, strayOf } from '../support/stores/ledger-values.ts'
+import { pendingOf, strayOf } from '../support/stores/ledger-values.ts'
 import { useTableStores } from '../support/stores/table-stores.ts'
 
 const { signal } = new AbortController()
@@ -92,15 +92,4 @@ describe('setExpiry', () => {
     }
     expect(await Promise.all([one, deleted, pending].map(find))).toEqual(before)
   })
-})
-
-it('nextExpiry tells the soonest of the workspace by then, and of no other in its shard', async () => {
-  const next = (by: number) => on.documents.nextExpiry(on.workspaceId, at(by).getTime(), signal)
-  let other = newWorkspaceId()
-  while (dueShardOf('expiry', other) !== dueShardOf('expiry', on.workspaceId)) other = newWorkspaceId()
-  await expiring(1, { workspaceId: other })
-  expect(await next(9)).toBeUndefined()
-  await expiring(7)
-  await expiring(5)
-  expect([await next(4.999), await next(5), await next(9)]).toEqual([undefined, at(5), at(5)])
 })

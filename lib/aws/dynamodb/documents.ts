@@ -1,8 +1,6 @@
-import { QueryCommand } from '@aws-sdk/client-dynamodb'
-import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentId, ReleaseId } from '../../ids.ts'
 import type { Attempt, DocumentItem, Documents } from '../../ledger/ports/documents.ts'
-import { CLOSING, SENT_ONCE, send } from '../calls/send.ts'
+import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
 import {
   besideKey,
@@ -28,11 +26,9 @@ const IS_FORGOTTEN = '(item_state = :gone AND ttl_at <= :now)'
 const HAS_EXPIRED = '(item_state = :gone AND event = :expired AND attempt_id = :over)'
 const IS_KEPT_FOR_EVER = 'attribute_not_exists(due_at)'
 export const TOMBSTONE_SECONDS = 24 * 60 * 60
-/** Entries read of a shard, to find the next expiry in one workspace. */
-const MOST_READ = 200
 
 export function createDocuments(settings: TableSettings & { leaseMs: number; now(): number }): Documents {
-  const { client, tableName: TableName, leaseMs, now } = settings
+  const { leaseMs, now } = settings
   const table = openTable(settings)
   const decoded = (item: Attributes | undefined) => item && (decodeItem(item, now()) as DocumentItem | undefined)
   const stateOf = ({ attemptId }: Pick<Attempt, 'attemptId'>, state: string) => ({
@@ -160,27 +156,6 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       }
       const options = { name: 'documents.setExpiry', signal, ...SENT_ONCE }
       return (await table.update(documentKey(document), update, options)).applied
-    },
-
-    async nextExpiry(workspaceId, byMs, signal) {
-      const query = {
-        TableName,
-        IndexName: DUE_INDEX,
-        KeyConditionExpression: 'due_shard = :shard AND due_at <= :by',
-        FilterExpression: 'workspace_id = :workspace_id',
-        ExpressionAttributeValues: marshall({
-          ':shard': dueShardOf('expiry', workspaceId),
-          ':by': byMs,
-          ':workspace_id': workspaceId,
-        }),
-        // The caller can do without the answer, and others need the shard.
-        Limit: MOST_READ,
-      }
-      const { Items: [next] = [] } = await send(client, new QueryCommand(query), {
-        name: 'documents.nextExpiry',
-        signal,
-      })
-      return next && new Date(Number(next.due_at?.N))
     },
   }
 

@@ -136,11 +136,6 @@ export interface Documents {
    * @returns false: it has changed since it was read, or ends too soon
    */
   setExpiry(document: WorkspaceDocument, expiresAt: Date | undefined, signal: AbortSignal): Promise<boolean>
-  /**
-   * When a workspace's next document expires, or has expired but is not deleted yet.
-   * @returns undefined: none by that time, or so many documents of other workspaces expire before it that it is unknown
-   */
-  nextExpiry(workspaceId: WorkspaceId, byMs: number, signal: AbortSignal): Promise<Date | undefined>
 }
 
 /** The shards of the index of due work. All expiries of a workspace are in one of them. */

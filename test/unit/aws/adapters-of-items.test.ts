@@ -8,7 +8,6 @@ import { describe, expect, it } from 'vitest'
 import { stateSeconds } from '../../../lib/auth/rate-limit.ts'
 import { DUE_SHARDS, dueShard, dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
-import { createDocuments } from '../../../lib/aws/dynamodb/documents.ts'
 import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import type { ContainerId, DocumentId, WorkspaceId } from '../../../lib/ids.ts'
@@ -89,15 +88,6 @@ describe('a page of documents', () => {
     expect([sent.length, time.pausesMs.length]).toEqual([4, 3])
     for (const ms of time.pausesMs) expect(ms).toBeGreaterThan(10)
   })
-})
-
-it('the next expiry is looked for among few, as the shard is not the workspace’s alone', async () => {
-  const { client, sent } = clientOf({
-    QueryCommand: () => ({ Items: [], LastEvaluatedKey: { document_id: { S: 'x' } } }),
-  })
-  const documents = createDocuments({ ...LEDGER_SETTINGS, client, tableName: 'documents' })
-  expect(await documents.nextExpiry(workspaceId, 5, signal)).toBeUndefined()
-  expect(sent.map(({ input }) => input.Limit)).toEqual([200])
 })
 
 it('a ledger that is gone right after it was made is crowded to a taking, which tries again', async () => {

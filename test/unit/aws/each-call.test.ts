@@ -107,7 +107,6 @@ const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][]
   ['documents.putStray', ({ documents }) => documents.putStray(strayOf(attempt), signal), 'closes'],
   ['documents.removeStray', ({ documents }) => documents.removeStray(strayOf(attempt), signal), 'closes'],
   ['documents.setExpiry', ({ documents }) => documents.setExpiry(document, undefined, signal), 'opens'],
-  ['documents.nextExpiry', ({ documents }) => documents.nextExpiry(workspaceId, 0, signal), 'may lag'],
   [
     'documents.listDue',
     ({ dueWork }) => first(dueWork.listDue({ kind: 'work', shard: 0, byMs: 0 }, signal)),

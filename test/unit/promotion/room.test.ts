@@ -4,7 +4,6 @@ import { createRoom, requireRoom } from '../../../lib/promotion/room.ts'
 import { createPorts, LEASE_MS, type Step, WORKSPACE } from '../../support/ports.ts'
 
 const EXCEEDED = 'storage_quota_exceeded'
-const HOUR_MS = 3_600_000
 
 /** A workspace with a quota of 1,000 bytes. */
 function setUp() {
@@ -107,22 +106,5 @@ describe('the room of a request', () => {
     expect(await room.ledger()).toEqual(ledger(3))
     room.see(ledger(4))
     expect(await room.ledger()).toEqual(ledger(4))
-  })
-
-  it('asks once, for many refusals, when bytes are given back, and not for what is larger than the quota', async () => {
-    const { ports, room } = setUp()
-    const expiresAt = new Date(ports.clock.nowMs + HOUR_MS / 2)
-    await ports.addDocument(undefined, { expiresAt })
-    const next = vi.spyOn(ports.documents, 'nextExpiry')
-    const usage = { quotaBytes: 1000, usedBytes: 1000 }
-    const { metadata } = await room.refusal(usage, 1001)
-    expect([metadata, next.mock.calls.length]).toEqual([{ quota_bytes: 1000, used_bytes: 1000, file_bytes: 1001 }, 0])
-    const seconds = HOUR_MS / 2000 + 120
-    const freesAt = { frees_bytes_at: new Date(ports.clock.nowMs + seconds * 1000).toISOString() }
-    for (const sizeBytes of [1, 1000]) {
-      const refusal = { reason: EXCEEDED, metadata: freesAt, retryAfterSeconds: seconds }
-      expect(await room.refusal(usage, sizeBytes)).toMatchObject(refusal)
-    }
-    expect(next).toHaveBeenCalledTimes(1)
   })
 })
