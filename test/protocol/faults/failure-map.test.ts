@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { planParts } from '../../../lib/aws/s3/copy-plan.ts'
 import {
@@ -5,21 +6,33 @@ import {
   dynamoDbRows,
   HANGS,
   LARGE,
+  LOST,
   REFUSED,
   SMALL,
   s3Error,
   straysAfter,
 } from '../../support/protocol/aws-failures.ts'
 import type { Fault } from '../../support/protocol/fault-proxy.ts'
-import { expectRow, LARGE_BYTES, usePromotionsThatFail } from '../../support/protocol/promotions-that-fail.ts'
+import {
+  expectRow,
+  kept,
+  LARGE_BYTES,
+  NOTHING,
+  usePromotionsThatFail,
+} from '../../support/protocol/promotions-that-fail.ts'
+import type { WorkspaceState } from '../../support/protocol/workspaces.ts'
+
+const SMALL_BYTES = Buffer.from('small')
+const SMALL_SHA256 = createHash('sha256').update(SMALL_BYTES).digest('hex')
+const DENIED = dynamoDbError(400, 'AccessDeniedException')
+
+const { inProcess, promoteBroken, promoteWith } = usePromotionsThatFail()
 
 describe('whatever AWS answers ends in one row of this map, and nothing is left', () => {
-  const { inProcess, promoteBroken } = usePromotionsThatFail()
-
   it.each([...SMALL, ...dynamoDbRows('ledger.makeWorkspace')])(
     '%s %s: %d %s',
     async (call, what, status, reason, fault) => {
-      expectRow(await promoteBroken(call, fault, Buffer.from('small')), status, reason, straysAfter(call, what))
+      expectRow(await promoteBroken(call, fault, SMALL_BYTES), status, reason, straysAfter(call, what))
     },
   )
 
@@ -49,18 +62,18 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
     ['HeadObject', 'service_unavailable', undefined],
   ])('%s never answers: 503 %s, with everything undone', async (call, reason, hangsMs, bytes) => {
     const leftMs = hangsMs ?? 3_600_000
-    const failed = await promoteBroken(call, HANGS, bytes ?? Buffer.from('small'), { leftMs, hangsMs: hangsMs ?? 0 })
+    const failed = await promoteBroken(call, HANGS, bytes ?? SMALL_BYTES, { leftMs, hangsMs: hangsMs ?? 0 })
     expectRow(failed, 503, reason, straysAfter(call, 'never answers'))
   })
 
   it.each<[string, string, number, Fault]>([
     ['refused', 'the promotion goes on', 200, REFUSED],
-    ['denied', 'the promotion goes on', 200, dynamoDbError(400, 'AccessDeniedException')],
+    ['denied', 'the promotion goes on', 200, DENIED],
     ['hanging', 'the promotion goes on', 200, HANGS],
     ['limited with the account', 'the promotion goes on', 200, dynamoDbError(400, 'RequestLimitExceeded')],
     ['throttled', 'the key is too fast', 429, dynamoDbError(400, 'ProvisionedThroughputExceededException')],
   ])('the rate limit %s: %s', async (_, __, status, fault) => {
-    const { response } = await promoteBroken('rateLimit.take', fault, Buffer.from('small'), { hangsMs: 1000 })
+    const { response } = await promoteBroken('rateLimit.take', fault, SMALL_BYTES, { hangsMs: 1000 })
     expect(response.status).toBe(status)
   })
 
@@ -75,7 +88,7 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
   it('pins the source, describes the copy and leaves tags and annotations behind, on the wire', () =>
     inProcess(async (service) => {
       const workspace = await service.newWorkspace()
-      await service.putFile(workspace, 'a.txt', Buffer.from('small'))
+      await service.putFile(workspace, 'a.txt', SMALL_BYTES)
       await service.putFile(workspace, 'b.txt', LARGE_BYTES)
       await service.promote(workspace, 'a.txt')
       await service.promote(workspace, 'b.txt')
@@ -103,4 +116,70 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
       const reads = calls.filter(({ name }) => name === 'keys.find').map(({ body }) => JSON.parse(body).ConsistentRead)
       expect(reads).toEqual([true, true])
     }))
+})
+
+// The fault matrix has that nothing is left behind; here stand the answer, how often a call is sent, and what is left.
+describe('a call that takes effect, and whose answer is lost', () => {
+  it.each<[call: string, status: number, sent: number, state: WorkspaceState, bytes?: Buffer]>([
+    ['keys.find', 200, 2, kept(5)],
+    // Counted by the first, and once more: the key loses one request for an instant.
+    ['rateLimit.take', 200, 3, kept(5)],
+    ['HeadObject', 200, 2, kept(5)],
+    ['ledger.read', 200, 2, kept(5)],
+    ['documents.begin', 503, 1, NOTHING],
+    ['CopyObject', 200, 1, kept(5)],
+    // The taking may arrive later.
+    ['ledger.take', 503, 1, { ...NOTHING, strays: 1 }],
+    ['documents.record', 200, 2, kept(5)],
+    ['ledger.unmark', 200, 2, kept(5)],
+    ['CreateMultipartUpload', 503, 1, { ...NOTHING, strays: 1 }, LARGE_BYTES],
+    ['UploadPartCopy', 200, 3, kept(LARGE_BYTES.length), LARGE_BYTES],
+    ['CompleteMultipartUpload', 200, 1, kept(LARGE_BYTES.length), LARGE_BYTES],
+  ])('%s, its first answer lost: %i, after %i calls', async (call, status, sent, left, bytes = SMALL_BYTES) => {
+    let isLost = false
+    const { response, calls, state, healed } = await promoteWith(
+      (name) => {
+        if (name !== call || isLost) return undefined
+        isLost = true
+        return LOST
+      },
+      bytes,
+      { quotaBytes: 10 ** 9 },
+    )
+    const times = calls.filter((name) => name === call).length
+    expect({ isLost, status: response.status, times, state }).toEqual({
+      isLost: true,
+      status,
+      times: sent,
+      state: left,
+    })
+    expect(response.headers['file-sha256']).toBe(status === 200 && bytes === SMALL_BYTES ? SMALL_SHA256 : undefined)
+    if (state.strays > 0) expect(healed).toEqual(NOTHING)
+  })
+
+  it.each<[call: string, fault: Fault, unfinished: number]>([
+    ['documents.record', LOST, 0],
+    // The marker stays.
+    ['ledger.unmark', REFUSED, 1],
+  ])('%s, never an answer: 200, for the document is there', async (call, fault, unfinished) => {
+    const { response, state } = await promoteBroken(call, fault, SMALL_BYTES)
+    expect([response.status, state]).toEqual([200, { ...kept(5), unfinished }])
+  })
+
+  it.each<[undoCall: string, record: Fault, status: number, left: Partial<WorkspaceState>]>([
+    ['documents.putStray', DENIED, 500, { objects: 1, unfinished: 2 }],
+    ['documents.fence', DENIED, 500, { objects: 1, unfinished: 2, strays: 1 }],
+    ['documents.fence', LOST, 503, { objects: 1, unfinished: 1, strays: 1, documents: 1 }],
+    ['ListMultipartUploads', DENIED, 500, { objects: 1, unfinished: 1, strays: 1 }],
+    ['DeleteObject', DENIED, 500, { objects: 1, unfinished: 1, strays: 1 }],
+    ['ledger.giveBack', DENIED, 500, { unfinished: 1, strays: 1 }],
+    ['documents.removeStray', DENIED, 500, { usedBytes: 0, strays: 1 }],
+  ])(
+    '%s of the undo refused: the first failure is told, and what is left leads to it',
+    async (call, record, status, left) => {
+      const fail = (name: string) => (name === 'documents.record' ? record : name === call ? REFUSED : undefined)
+      const { response, state } = await promoteWith(fail, SMALL_BYTES)
+      expect([response.status, state]).toEqual([status, { ...NOTHING, usedBytes: 5, ...left }])
+    },
+  )
 })

@@ -19,16 +19,20 @@ export const kept = (usedBytes: number): WorkspaceState => ({ ...NOTHING, docume
 export const LARGE_BYTES = patternBytes(11 * 1024 * 1024 + 1)
 
 /** The workspace once the resolver has run. */
-export async function healedState(service: TestProcess, workspace: TestWorkspace): Promise<WorkspaceState> {
+async function healedState(service: TestProcess, workspace: TestWorkspace): Promise<WorkspaceState> {
   service.restart()
   await heal(service, workspace)
   service.setClock(0)
   return service.stateOf(workspace)
 }
 
-interface Times {
+interface Given {
   /** How long the request has, before its undo. */
-  leftMs?: number
+  leftMs?: number | undefined
+  quotaBytes?: number
+}
+
+interface Times extends Given {
   /** How long the call hangs, if nothing ends it sooner. */
   hangsMs?: number | undefined
 }
@@ -47,26 +51,36 @@ export function usePromotionsThatFail() {
       return test(service)
     })
 
-  const promoteBroken = (call: string, fault: Fault, bytes: Buffer, { leftMs, hangsMs = leftMs }: Times = {}) =>
+  /** @param fail the fault that a call of this name meets @param quotaBytes by default the promotion makes the workspace */
+  const promoteWith = (fail: (call: string) => Fault | undefined, bytes: Buffer, { leftMs, quotaBytes }: Given = {}) =>
     inProcess(async (service) => {
-      const workspace = await service.newWorkspace()
+      // The rate limit's calls depend on the time between them.
+      service.stopClock(Date.now())
+      const workspace = await service.newWorkspace(quotaBytes)
       await service.putFile(workspace, 'a.txt', bytes)
-      let hasHung = false
-      service.breakCalls(({ name }) => {
-        if (name !== call) return undefined
-        // Once it is sent.
-        if (fault.kind === 'hang' && hangsMs && !hasHung) setTimeout(() => time.pass(hangsMs), 20)
-        hasHung = true
-        return fault
-      })
+      service.breakCalls(({ name }) => fail(name))
       const response = await service.promote(workspace, 'a.txt', leftMs ? { remainingMs: deadlineIn(leftMs) } : {})
-      expect(service.takeCallNames()).toContain(call)
+      const calls = service.takeCallNames()
       expect(JSON.stringify(response)).not.toMatch(/secret|arn:|sandboxes\/|local-|at .*\.ts|Exception/)
       const state = await service.stateOf(workspace)
-      return { response, state, healed: state.strays > 0 ? await healedState(service, workspace) : state }
+      return { response, calls, state, healed: state.strays > 0 ? await healedState(service, workspace) : state }
     })
 
-  return { inProcess, promoteBroken }
+  async function promoteBroken(call: string, fault: Fault, bytes: Buffer, { leftMs, hangsMs = leftMs }: Times = {}) {
+    let hasHung = false
+    const fail = (name: string) => {
+      if (name !== call) return undefined
+      // Once it is sent.
+      if (fault.kind === 'hang' && hangsMs && !hasHung) setTimeout(() => time.pass(hangsMs), 20)
+      hasHung = true
+      return fault
+    }
+    const failed = await promoteWith(fail, bytes, { leftMs })
+    expect(failed.calls).toContain(call)
+    return failed
+  }
+
+  return { inProcess, promoteBroken, promoteWith }
 }
 
 type Failed = Awaited<ReturnType<ReturnType<typeof usePromotionsThatFail>['promoteBroken']>>

@@ -1,5 +1,3 @@
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { keyIdOf } from '../../../lib/auth/api-token.ts'
@@ -238,13 +236,3 @@ it.each(CALLS.filter(([name, , does]) => /^[a-z]/.test(name) && (does === undefi
     expect(isConsistent).toEqual([does === undefined])
   },
 )
-
-it('all reads that are consistent stand above, but that of the ledger by its administration', () => {
-  const sources = globSync(join(import.meta.dirname, '../../../lib/**/*.ts')).map((file) => readFileSync(file, 'utf8'))
-  const count = (pattern: RegExp) => sources.join('').match(pattern)?.length ?? 0
-  const reads = count(/\btable\.(get|getAll|scan|pagesOf)\(/g) - count(/\bConsistentRead: false\b/g)
-  // Those of table.ts serve all these; another would ask for itself.
-  const others = count(/\bConsistentRead: true\b/g) - 4
-  const above = CALLS.filter(([name, , does]) => /^[a-z]/.test(name) && does === undefined)
-  expect(reads + others).toBe(above.length + 1)
-})
