@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import type { ServiceDefinition } from '../deploy/service-definition.ts'
+import { playRound } from './audit-round.ts'
+import { createStream, startEvents } from './events.ts'
 import { startFunctionHost } from './gateway/function-host.ts'
 import { type ServedRequest, startGateway } from './gateway/gateway.ts'
 import { LOOPBACK } from './loopback.ts'
@@ -10,6 +12,8 @@ import { type LocalStoresOptions, startLocalStores } from './stores/stores.ts'
 /** It has the built dist/. */
 const ROOT = join(import.meta.dirname, '../..')
 
+const ROUND_MS = 60_000
+
 export type LocalService = Awaited<ReturnType<typeof startLocalService>>
 
 interface LocalServiceOptions extends Omit<LocalStoresOptions, 'pages' | 's3Port' | 'dynamoDbPort'> {
@@ -19,19 +23,29 @@ interface LocalServiceOptions extends Omit<LocalStoresOptions, 'pages' | 's3Port
   inspectPort?: number | undefined
   log(text: string): void
   onRequest?: ((request: ServedRequest) => void) | undefined
+  onEvent?: ((line: string) => void) | undefined
 }
 
 /** Starts the built service behind a gateway, the stores that it works on, and its schedules. */
 export async function startLocalService(options: LocalServiceOptions) {
   const { definition, directory, port, log, onRequest, inspectPort } = options
+  const { DOCUMENTS_TABLE, USAGE_BUCKET } = definition.environment
   await using starting = new AsyncDisposableStack()
   const keep = <Part extends { stop(): Promise<void> }>(part: Part) => starting.adopt(part, (each) => each.stop())
   const pages: string[] = []
-  const stores = keep(await startLocalStores({ ...options, ...portsBeside(port), pages }))
-  const environment = { ...definition.environment, ...stores.environment }
+  let stream: ReturnType<typeof createStream> | undefined
+  // The demonstration, which is made first, is no event.
+  const onWrite: LocalStoresOptions['onWrite'] = (table, before, after) => {
+    if (table === DOCUMENTS_TABLE) stream?.add(before, after)
+  }
+  const stores = keep(await startLocalStores({ ...options, ...portsBeside(port), pages, onWrite }))
+  const events = keep(await startEvents(options))
+  const environment = { ...definition.environment, ...stores.environment, ...events.environment }
   const host = keep(
     await startFunctionHost({ root: ROOT, functions: definition.functions, environment, log, inspectPort }),
   )
+  const invoke = (name: string, event: unknown) => host.invoke(`${definition.environment.SERVICE_NAME}-${name}`, event)
+  stream = keep(createStream((event) => invoke('publish-events', event)))
 
   let page: Promise<PageHandler> | undefined
   const { corsAllowedOrigins } = stores.config
@@ -56,6 +70,11 @@ export async function startLocalService(options: LocalServiceOptions) {
       setInterval(() => host.invoke(name, input).catch((error) => log(`${name}: ${error.message}\n`)), everyMs),
     ),
   )
+  // A round, which AWS begins once a day, only for the files of usage: often, as they are to be tried.
+  const round = () =>
+    playRound((task) => invoke('audit-workspaces', task)).catch((error) => log(`audit: ${error.message}\n`))
+  if (USAGE_BUCKET) timers.push(setInterval(round, ROUND_MS))
+  if (USAGE_BUCKET) void round()
   starting.defer(() => timers.forEach(clearInterval))
   const running = starting.move()
   return { demo, functions: host, stop: () => running.disposeAsync() }

@@ -41,6 +41,7 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
     inspectPort: inspect,
     log: log.fromFunctions,
     onRequest: log.request,
+    onEvent: log.say,
   })
   if (inspect !== undefined) console.log(`A debugger may attach to the functions at 127.0.0.1:${inspect}.`)
   if (watch) {
@@ -96,7 +97,8 @@ function welcome(demo: DemoFileContent, directory: string): string {
   return `
 The service answers at ${demo.base_url}; Ctrl-C stops it.
 A page to look at and to try it: ${new URL('/', demo.base_url).href}${access(demo)}
-Keys, containers and files to try are in ${join(short, 'demo.json')}, logs in ${join(short, 'service.log')}.
+Keys, containers and files to try are in ${join(short, 'demo.json')}, logs in ${join(short, 'service.log')},
+events about documents in ${join(short, 'events.ndjson')}.
 
 Promote a file of the demonstration (${file?.path}):
 

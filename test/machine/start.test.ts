@@ -32,14 +32,22 @@ describe('npm start', () => {
     expect(demo.dynamodb_endpoint).toBe(`http://127.0.0.1:${port + 2}`)
     expect(demo).not.toHaveProperty('base_url_in_containers')
     await fetch(`${demo.base_url}/nothing`, { method: 'POST' })
+    // It comes by itself.
+    await vi.waitFor(() => expect(printedLater()).toMatch(/document\.promoted .*\n/), 60_000)
+    const events = (await readFile(join(directory(), 'events.ndjson'), 'utf8')).trimEnd().split('\n')
+    const [event, ...others] = events.map((line) => JSON.parse(line))
+    const { workspace_id, document_id } = event.detail
+    expect([others, event['detail-type'], event.detail.filename]).toEqual([[], 'document.promoted', demo.files[0].path])
 
     child.kill('SIGINT')
     expect(await exited).toBe(0)
     const lines = printedLater().slice(output.length).split('\n')
-    expect(lines.map((line) => line.replace(/\d\d:\d\d:\d\d/, 'TIME').replace(/\d+ ms/, 'N ms'))).toEqual([
+    const read = lines.map((line) => line.replace(/\d\d:\d\d:\d\d/, 'TIME').replace(/\d+ ms/, 'N ms'))
+    expect(read.toSorted()).toEqual([
+      '',
       `TIME  POST  /v1/containers/${demo.container_id}/files/${demo.files[0].file_id}/promote  200  N ms`,
       'TIME  POST  /v1/nothing  404  N ms  route_not_found',
-      '',
+      `TIME  document.promoted  ${workspace_id}  ${document_id}  ${demo.files[0].path}`,
     ])
     const serviceLog = await readFile(join(directory(), 'service.log'), 'utf8')
     expect(serviceLog).toContain('"message":"request answered"')

@@ -1,17 +1,20 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CreateTableCommand, DynamoDBClient, ScanCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
+import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
 import { run } from '../support/machine/program.ts'
 import { ROOT, useService } from '../support/machine/services.ts'
 import { type FaultProxy, startFaultProxy } from '../support/protocol/fault-proxy.ts'
+import { CALLER } from '../support/stores/aws-endpoints.ts'
 
 const PAGE = readFileSync(join(ROOT, 'docs/tenants-and-regions.md'), 'utf8')
 const blockOf = (language: string, of: string) =>
   fencedBlocks(PAGE).find((block) => block.language === language && block.text.includes(of))?.text
 
-const service = useService()
+const service = useService(() => ({ changes: { USAGE_BUCKET: 'local-usage' } }))
 let proxy: FaultProxy
 let platformKey: string
 beforeAll(async () => {
@@ -75,4 +78,58 @@ describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
       { workspace_id: 'ws_of_curl', deleted: true },
     ])
   })
+})
+
+/** Waits for what comes by itself. */
+const soon = <Seen>(look: () => Promise<Seen>) => vi.waitFor(look, 60_000)
+
+it('"Events": the index is right, in whatever order and however often events come', async () => {
+  const { demo, directory } = service()
+  const headers = { authorization: `Bearer ${demo.management_key}`, 'file-shape': 'native' }
+  const ask = async (method: string, path: string) =>
+    (await (await fetch(`${demo.base_url}${path}`, { method, headers })).json()) as { id: string }
+  const promote = `/containers/${demo.container_id}/files/${demo.files[0]?.file_id}/promote`
+  const [kept, deleted] = [await ask('POST', promote), await ask('POST', promote)]
+  await ask('DELETE', `/files/${deleted.id}`)
+  const events = await soon(async () => {
+    const text = await readFile(join(directory, 'events.ndjson'), 'utf8')
+    const all = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(all).toHaveLength(3)
+    return all
+  })
+
+  const keys = ['workspace_id', 'document_id'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const }))
+  const KeySchema = keys.map(
+    ({ AttributeName }, n) => ({ AttributeName, KeyType: n === 0 ? 'HASH' : 'RANGE' }) as const,
+  )
+  const index = { TableName: 'index', BillingMode: 'PAY_PER_REQUEST', AttributeDefinitions: keys, KeySchema } as const
+  for (const [name, value] of Object.entries({ ...CALLER, INDEX_TABLE: 'index' })) vi.stubEnv(name, value)
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', demo.dynamodb_endpoint)
+  const client = new DynamoDBClient({})
+  await client.send(new CreateTableCommand(index))
+  await waitUntilTableExists({ client, maxWaitTime: 60, minDelay: 0.05 }, { TableName: 'index' })
+  await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
+  await writeFile(join(directory, 'index.mjs'), `${blockOf('js', 'INDEX_TABLE')}`)
+  const { handler } = await import(join(directory, 'index.mjs'))
+  for (const event of [...events.toReversed(), ...events, ...events.toReversed()]) await handler(event)
+  const { Items = [] } = await client.send(new ScanCommand({ TableName: 'index' }))
+  vi.unstubAllEnvs()
+  const there = Object.fromEntries(Items.map((item) => [item.document_id?.S, item.is_there?.BOOL]))
+  expect(there).toEqual({ [kept.id]: true, [deleted.id]: false })
+})
+
+it('"What was used": the files are in the bucket, by a round of the audit of its own', async () => {
+  const { s3 } = service()
+  const textOf = async (Key: string) =>
+    (await s3.send(new GetObjectCommand({ Bucket: 'local-usage', Key }))).Body?.transformToString()
+  const manifest = await soon(async () => {
+    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'local-usage', Prefix: 'usage/' }))
+    const found = Contents.find(({ Key }) => Key?.endsWith('/manifest.json'))?.Key
+    expect(found).toBeDefined()
+    return JSON.parse(`${await textOf(`${found}`)}`)
+  })
+  expect(await textOf(`usage/${manifest.files[0]}`)).toContain('"workspace_id":"ws_full"')
 })

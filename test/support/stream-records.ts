@@ -17,7 +17,7 @@ export const streamRecordOf = (OldImage: Attributes | undefined, NewImage: Attri
   },
 })
 
-const imageOf = (item: object | undefined) => item && marshall(item, { removeUndefinedValues: true })
+export const imageOf = (item: object | undefined) => item && marshall(item, { removeUndefinedValues: true })
 export const streamRecord = (before: object | undefined, after: object | undefined) =>
   streamRecordOf(imageOf(before), imageOf(after))
 

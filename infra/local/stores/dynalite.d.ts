@@ -2,10 +2,21 @@
 
 declare module 'dynalite' {
   import type { Server } from 'node:http'
-  export default function dynalite(options: { path?: string | undefined; createTableMs?: number }): Server
+  import type { AttributeValue } from '@aws-sdk/client-dynamodb'
+
+  type Item = Record<string, AttributeValue> | null | undefined
+  export interface Options {
+    path?: string | undefined
+    createTableMs?: number
+    /** Passed on to the store. */
+    onWrite?: ((table: string, before: Item, after: Item) => void) | undefined
+  }
+  export default function dynalite(options: Options): Server
 }
 
 declare module 'dynalite/db/index.js' {
+  import type { Item, Options } from 'dynalite'
+
   interface ConditionFailure extends Error {
     body: { __type: string; message: string; Item?: object }
   }
@@ -17,7 +28,13 @@ declare module 'dynalite/db/index.js' {
     ): ConditionFailure | null | undefined
     /** The entries of an item in indexes. */
     getIndexActions(indexes: object[], existing: null, item: object, table: object): { puts: IndexEntry[] }
-    updateIndexes(store: object, table: object, existing: object, item: object, done: () => void): void
+    updateIndexes(
+      store: { options?: Options },
+      table: { TableName: string },
+      before: Item,
+      after: Item,
+      done: (error?: Error) => void,
+    ): void
   }
   export default db
 }

@@ -7,6 +7,9 @@ import putItem from 'dynalite/validations/putItem.js'
 import updateItem from 'dynalite/validations/updateItem.js'
 import { close, LOOPBACK, listen, refuseForeign } from '../loopback.ts'
 
+/** Told of each item that is about to be written, unless its indexes could not be. */
+export type OnWrite = NonNullable<Parameters<typeof dynalite>[0]['onWrite']>
+
 export interface StandIn {
   endpoint: string
   stop(): Promise<void>
@@ -19,9 +22,10 @@ export interface StandIn {
 export async function startDynamoDb(options: {
   directory: string | undefined
   dynamoDbPort?: number | undefined
+  onWrite?: OnWrite | undefined
 }): Promise<StandIn> {
   if (options.directory !== undefined) await rebuildIndexes(options.directory)
-  const server = dynalite({ createTableMs: 0, path: options.directory })
+  const server = dynalite({ createTableMs: 0, path: options.directory, onWrite: options.onWrite })
   // dynalite reports every table's expiry as off and cannot turn it on: better that it knows no such operation.
   server.prependListener('request', ({ headers }: IncomingMessage) => {
     if (String(headers['x-amz-target']).endsWith('.DescribeTimeToLive')) headers['x-amz-target'] = ''
@@ -66,3 +70,10 @@ db.checkConditional = (request, existingItem) => {
   }
   return failure
 }
+
+const { updateIndexes } = db
+db.updateIndexes = (store, table, before, after, done) =>
+  updateIndexes(store, table, before, after, (error) => {
+    if (!error) store.options?.onWrite?.(table.TableName, before, after)
+    done(error)
+  })

@@ -6,7 +6,7 @@ import { readConfig } from '../../../lib/config.ts'
 import type { ServiceDefinition } from '../../deploy/service-definition.ts'
 import { type Access, LOOPBACK } from '../loopback.ts'
 import { type DemoFileContent, readDemoFile } from './demo-file.ts'
-import { startDynamoDb } from './dynamodb.ts'
+import { type OnWrite, startDynamoDb } from './dynamodb.ts'
 import { provision } from './provision.ts'
 import { startS3 } from './s3.ts'
 import { seed } from './seed.ts'
@@ -17,6 +17,7 @@ export interface LocalStoresOptions extends Access {
   environment: Readonly<Record<string, string | undefined>>
   s3Port?: number
   dynamoDbPort?: number
+  onWrite?: OnWrite
 }
 
 /** Starts stores, embedded unless the environment names others, with tables, buckets and the demonstration. */
