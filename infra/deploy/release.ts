@@ -28,7 +28,9 @@ async function writeRelease(): Promise<void> {
   // Here, and not by the framework: only the build tells what it bundles.
   const { inputs } = await buildForDeployment({ root: ROOT, outDir: join(ROOT, 'dist') })
   process.env.PROMOTION_BUILD = 'skip'
-  await run(process.execPath, SERVERLESS_CLI, 'package', '--stage', 'release', '--package', FOLDER)
+  // With all functions that a stage may have.
+  const ofAll = ['--stage', 'release', '--param', 'eventBus=default']
+  await run(process.execPath, SERVERLESS_CLI, 'package', ...ofAll, '--package', FOLDER)
   // The templates are not part of a release: they are made anew for each stage.
   const others = (await readdir(FOLDER)).filter((name) => !name.endsWith('.zip'))
   await Promise.all(others.map((name) => rm(join(FOLDER, name))))

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { appendFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,13 +10,6 @@ import { close, LOOPBACK, listen, refuseForeign } from './loopback.ts'
 
 type Image = NonNullable<StreamRecord['dynamodb']>['NewImage'] | null
 
-/** An event as EventBridge gives it to targets. */
-interface TargetEvent {
-  'detail-type': string
-  detail: { workspace_id: string; document_id: string; filename: string }
-}
-
-const MOST_RECORDS = 100
 const PAUSE_MS = 1000
 
 /** Stands for the bus and the queue: what the function publish-events puts is appended to events.ndjson. */
@@ -25,29 +18,28 @@ export async function startEvents(options: { directory: string; onEvent?: ((line
   const file = join(directory, 'events.ndjson')
 
   async function put(entries: { Source: string; DetailType: string; Detail: string; Time: number }[]) {
+    // As EventBridge gives them to targets.
     const events = entries.map(({ Source: source, DetailType, Detail, Time }) => ({
       ...{ version: '0', id: randomUUID(), 'detail-type': DetailType, source, account: '000000000000' },
       ...{ time: new Date(Time * 1000).toISOString(), region: 'local', resources: [], detail: JSON.parse(Detail) },
     }))
     await appendFile(file, events.map((event) => `${JSON.stringify(event)}\n`).join(''), { mode: 0o600 })
-    for (const event of events) onEvent?.(lineOf(event))
+    for (const { 'detail-type': type, detail } of events)
+      onEvent?.(`${type}  ${detail.workspace_id}  ${detail.document_id}  ${detail.filename}`)
     return { FailedEntryCount: 0, Entries: events.map(({ id }) => ({ EventId: id })) }
   }
 
-  const answerTo = async (asked: IncomingMessage) => {
-    const { Entries, MessageBody = '' } = (await json(asked)) as {
-      Entries?: Parameters<typeof put>[0]
-      MessageBody?: string
-    }
-    if (Entries) return put(Entries)
-    onEvent?.(`no event, but kept: ${JSON.parse(MessageBody).reason}`)
-    return { MessageId: randomUUID(), MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex') }
+  function keep(message: string) {
+    onEvent?.(`no event, but kept: ${JSON.parse(message).reason}`)
+    return { MessageId: randomUUID(), MD5OfMessageBody: createHash('md5').update(message).digest('hex') }
   }
+
   const server = createServer(async (asked, answered) => {
-    const answer = await answerTo(asked).catch((error: Error) => error)
-    const isError = answer instanceof Error
-    answered.writeHead(isError ? 500 : 200, { 'content-type': 'application/json' })
-    answered.end(JSON.stringify(isError ? { message: answer.message } : answer))
+    type Asked = { Entries?: Parameters<typeof put>[0]; MessageBody: string }
+    const answering = async ({ Entries, MessageBody }: Asked) => (Entries ? put(Entries) : keep(MessageBody))
+    const answer = await (json(asked) as Promise<Asked>).then(answering).catch(({ message }: Error) => ({ message }))
+    answered.writeHead('message' in answer ? 500 : 200, { 'content-type': 'application/json' })
+    answered.end(JSON.stringify(answer))
   })
   refuseForeign(server)
   const endpoint = `http://${LOOPBACK}:${await listen(server, 0)}`
@@ -61,9 +53,6 @@ export async function startEvents(options: { directory: string; onEvent?: ((line
   }
 }
 
-const lineOf = ({ 'detail-type': type, detail }: TargetEvent) =>
-  `${type}  ${detail.workspace_id}  ${detail.document_id}  ${detail.filename}`
-
 /** Stands for the stream and its mapping: hands the writes that may be events to the function, until it has done them. */
 export function createStream(invoke: (event: { Records: StreamRecord[] }) => Promise<unknown>) {
   let waiting: StreamRecord[] = []
@@ -72,7 +61,7 @@ export function createStream(invoke: (event: { Records: StreamRecord[] }) => Pro
 
   async function run(): Promise<void> {
     for (isRunning = true; waiting.length > 0; ) {
-      const Records = waiting.slice(0, MOST_RECORDS)
+      const Records = waiting.slice()
       // The functions' process may be starting again.
       const answer = (await invoke({ Records }).catch(() => undefined)) as DynamoDBBatchResponse | undefined
       const failed = answer ? answer.batchItemFailures[0]?.itemIdentifier : Records[0]?.dynamodb?.SequenceNumber

@@ -13,6 +13,9 @@ const PACKAGED_TABLE = 'table/container-file-promotion-e2e-'
 /** The suites run on the stores of three stages, the last one's in the mock account: what they are here. */
 const SAME_AS: [RegExp, string][] = [
   [/table\/container-file-promotion-(local|prod)-/, PACKAGED_TABLE],
+  [/-at-\d{8}t\d{6}z\b/, ''],
+  [/\blocal-usage\b/, 'local-documents'],
+  [/\bevent-bus\/local\b/, 'event-bus/files'],
   [/container-file-promotion-prod-sandboxbucket-\w+/, 'local-sandboxes'],
   [/container-file-promotion-prod-documentsbucket-\w+/, 'local-documents'],
   [/container-file-promotion-prod-EventsQueue-\w+/, 'container-file-promotion-dev-EventsQueue-x'],
