@@ -22,7 +22,7 @@ const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histori
 /** No less of it would show anything. */
 const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
 /** Some of their cases in npm test, all in npm run test:machine. */
-const WHOLE_IN_MACHINE = ['test/protocol/{explorer/*,faults/{fault-matrix,promotion-of-many},histories/*}.test.ts']
+const WHOLE_IN_MACHINE = ['test/protocol/{explorer/*,faults/fault-matrix,histories/*}.test.ts']
 const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
 /** What is deployed, as packaged; and one start of the local service. */
 const ONE_START = 'test/machine/start.test.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { DocumentId } from '../../../lib/ids.ts'
-import { isShallow } from '../../support/depth.ts'
 import { expectWhole, heal } from '../../support/protocol/heal.ts'
 import type { TestProcess } from '../../support/protocol/test-process.ts'
 import { useTestProcesses } from '../../support/protocol/use-test-processes.ts'
@@ -14,12 +13,10 @@ interface Item {
 }
 
 const PATHS = Array.from({ length: 5 }, (_, number) => `output/${String(number).padStart(2, '0')}.txt`)
-/** Longer than any process lives (lib/ledger/begin-document.ts). */
-const DEAD_MS = 41_000
 const bytesOf = (path: string) => Buffer.from(`the bytes of ${path}`)
 const ALL_BYTES = PATHS.reduce((bytes, path) => bytes + bytesOf(path).length, 0)
 
-const onProcesses = useTestProcesses({ atOnce: 8 })
+const onProcesses = useTestProcesses({ atOnce: 1 })
 
 async function prepare(process: TestProcess): Promise<TestWorkspace> {
   process.restart({ onTheWire: false })
@@ -71,37 +68,6 @@ describe('all files of a prefix', () => {
       expect(new Set(process.takeCallNames())).toEqual(new Set(OF_THE_REQUEST))
     }))
 
-  it('are whole and counted once, at whatever call the process is killed, when the request is repeated', {
-    timeout: 600_000,
-  }, async () => {
-    const calls = await onProcesses.one(async (process) => {
-      const workspace = await prepare(process)
-      process.restart()
-      await promoteAll(process, workspace)
-      return process.takeCalls().length
-    })
-    const stride = isShallow() ? 7 : 1
-    const kills = Array.from({ length: calls }, (_, index) => index).filter((index) => index % stride === 0)
-    expect(calls).toBeGreaterThan(6 * PATHS.length)
-    await onProcesses.all(
-      kills.flatMap((index) => (['kill_before', 'kill_after'] as const).map((kind) => ({ index, kind }))),
-      async ({ index, kind }, process) => {
-        const workspace = await prepare(process)
-        let made = 0
-        process.restart()
-        process.breakCalls(() => (made++ === index ? { kind } : undefined))
-        await Promise.race([promoteAll(process, workspace).catch(() => undefined), process.died()])
-        process.restart({ onTheWire: false })
-        process.setClock(DEAD_MS)
-        try {
-          await expectPromoted(process, workspace, await promoteAll(process, workspace))
-        } catch (error) {
-          throw new Error(`${kind} ${index}`, { cause: error })
-        }
-      },
-    )
-  })
-
   it('are whole and counted once when two requests promote them at once', () =>
     onProcesses.one(async (process) => {
       const workspace = await prepare(process)
@@ -109,22 +75,4 @@ describe('all files of a prefix', () => {
       expect(one.map(({ document }) => document)).toEqual(other.map(({ document }) => document))
       await expectPromoted(process, workspace, one)
     }))
-
-  it(
-    'wait for a request that has died, and are refused until it certainly has no process',
-    () =>
-      onProcesses.one(async (process) => {
-        const workspace = await prepare(process)
-        process.restart()
-        process.breakCalls(({ name }) => (name === 'ledger.take' ? { kind: 'kill_before' } : undefined))
-        await Promise.race([promoteAll(process, workspace).catch(() => undefined), process.died()])
-        process.restart({ onTheWire: false })
-        const items = await promoteAll(process, workspace)
-        const reasons = new Set(items.flatMap(({ error }) => error?.metadata.reason ?? []))
-        expect(reasons).toEqual(new Set(['promotion_in_progress']))
-        process.setClock(DEAD_MS)
-        await expectPromoted(process, workspace, await promoteAll(process, workspace))
-      }),
-    30_000,
-  )
 })

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
-import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, LEASE_MS, NOTHING } from '../../support/ports.ts'
 import {
   addExpired,
   IDLE,
@@ -138,30 +138,5 @@ describe('resolveDueItems, in trouble', () => {
     const message = 'due work not listed, left to a later run'
     expect(ports.logged).toContainEqual({ level: 'error', message, kind: 'expiry', shard, error })
     expect(ports.state(other.workspaceId)).toEqual(NOTHING)
-  })
-})
-
-describe('resolveDueItems, where the index lags', () => {
-  it('passes by an attempt that has made its document, and one that began anew', async () => {
-    const ports = createPorts()
-    const [one, other] = [ports.begin(), ports.begin()]
-    const { nowMs } = ports.clock
-    await ports.addDocument(one)
-    ports.pass(LEASE_MS)
-    await ports.run(['begin'], ports.begin({ documentId: other.documentId }))
-    const before = ports.state()
-    vi.spyOn(ports.deps.dueWork, 'listDue').mockImplementation(async function* () {
-      yield [one, other].map(({ documentId }) => ({ workspaceId: WORKSPACE, itemId: documentId, dueAtMs: nowMs }))
-    })
-    expect(await resolve('work', ports, { shards: [0] })).toEqual(IDLE)
-    expect(ports.state()).toEqual(before)
-  })
-
-  it('keeps a document that is prolonged between its reading and its deletion', async () => {
-    const ports = createPorts()
-    await addExpired(ports, [1])
-    whenDeleted(ports, (document) => ports.setExpiry(document, undefined))
-    expect(await resolve('expiry', ports)).toEqual(IDLE)
-    expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 })
