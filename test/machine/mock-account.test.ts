@@ -350,14 +350,6 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     expect((await stage.admin('audit')).stdout).toContain('nothing is wrong')
   })
 
-  it('rehearses a restore, and removes what it restored', async () => {
-    const before = await stage.tables()
-    const result = await stage.admin('restore', 'rehearse', '--json')
-    expect([result.code, result.stderr]).toEqual([0, ''])
-    expect(jsonLines(result)).toMatchObject([{ kind: 'report', findings: 0, left: [] }])
-    expect(await stage.tables()).toEqual(before)
-  })
-
   it('comes back from a damaged table by tables that were restored', async () => {
     const documentId = await stage.promoteInto('ws_kept')
     const protect = { TableName: `${STACK}-documents`, DeletionProtectionEnabled: true }

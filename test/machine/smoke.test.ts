@@ -140,7 +140,6 @@ describe('npm run admin -- smoke', () => {
         'promote a small file': /^answered file-sha256: \(none\), not [0-9a-f]{64}/,
         'promote a file with an odd name': /^answered file-sha256/,
         'promote a file uploaded in parts': /^answered file-sha256/,
-        'promote a file once it is there': /^answered 400 container_file_differs/,
         'a copy of a former version': /^the copy has the SHA-256 undefined/,
         'let a document expire': /^answered file-expires-in: \(none\), not 3600;by=request/,
         'an expired document': /^there is no document that expires/,
