@@ -4,6 +4,7 @@ import {
   DynamoDBClient,
   PutItemCommand,
   ScanCommand,
+  waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import db from 'dynalite/db/index.js'
@@ -31,6 +32,7 @@ it('the embedded DynamoDB finds by an index just the items that there are, after
     return Items.map(({ id, owner }) => `${id?.S} of ${owner?.S}`).sort()
   }
   await client().send(new CreateTableCommand({ ...TABLE, BillingMode: 'PAY_PER_REQUEST' }))
+  await waitUntilTableExists({ client: client(), maxWaitTime: 60, minDelay: 0.01, maxDelay: 0.1 }, { TableName })
   for (const id of ['kept', 'ghost', 'moved']) await put(id, 'a')
 
   // What a kill leaves: of two writes, only one.
