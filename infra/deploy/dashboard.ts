@@ -57,6 +57,12 @@ const ofEachTable = (metric: string) =>
     return ['AWS/DynamoDB', metric, 'TableName', `\${self:provider.environment.${variable}}`, { stat: 'Sum', label }]
   })
 
+const ofIndexes = (metric: string) =>
+  ['due', 'documents-by-creation'].map((index): Line => {
+    const of = ['TableName', `\${self:provider.environment.DOCUMENTS_TABLE}`, 'GlobalSecondaryIndexName', index]
+    return ['AWS/DynamoDB', metric, ...of, { stat: 'Sum', label: `index ${index}` }]
+  })
+
 /** By title, row by row, from the left. */
 const CHARTS: Readonly<Record<string, Chart>> = {
   'Requests and errors': {
@@ -107,7 +113,10 @@ const CHARTS: Readonly<Record<string, Chart>> = {
     ],
   },
   'Writes of the tables': { width: 12, metrics: ofEachTable('ConsumedWriteCapacityUnits') },
-  'Writes that were throttled': { width: 12, metrics: ofEachTable('WriteThrottleEvents') },
+  'Writes that were throttled': {
+    width: 12,
+    metrics: [...ofEachTable('WriteThrottleEvents'), ...ofIndexes('WriteThrottleEvents')],
+  },
   'Time of the other operations, p99': { width: 12, metrics: [by('operation', 'OperationTime', 'p99')] },
   'Requests of the other operations': {
     width: 12,

@@ -21,7 +21,10 @@ const gateway = (name: string, rest: string) => `AWS/ApiGateway ${name} ApiName=
 const lambda = (name: string, slug: string, rest: string) => `AWS/Lambda ${name} FunctionName=${STAGE}-${slug} ${rest}`
 const crashes = (slug: string) => lambda('Errors', slug, `Resource=${STAGE}-${slug}:live Sum 60`)
 const USED = 'AWS/Usage ResourceCount Service=Lambda Type=Resource Resource=ConcurrentExecutions Class=None Maximum 300'
-const THROTTLED = `AWS/DynamoDB WriteThrottleEvents TableName=${STAGE}-workspaces Sum 300`
+const throttledAt = (at: string) => `AWS/DynamoDB WriteThrottleEvents TableName=${STAGE}-${at} Sum 300`
+const DUE = throttledAt('documents GlobalSecondaryIndexName=due')
+const LISTS = throttledAt('documents GlobalSecondaryIndexName=documents-by-creation')
+const THROTTLED = throttledAt('workspaces')
 const FAULTS = own('Failures', 'reason=internal_error Sum 60')
 const TIME = own('PromotionTime', 'p99 300')
 const UNCOUNTED = own('RateLimiterUnavailable', 'Sum 300')
@@ -74,9 +77,10 @@ const EXAMPLES: [alarm: string, when: string, Values, State][] = [
   ['Concurrency', 'it is used', { [USED]: [800] }, 'OK'],
   ['RateLimiterUnavailable', 'requests are not counted', { [UNCOUNTED]: [1, _, 1] }, 'ALARM'],
   ['RateLimiterUnavailable', 'one is not, after a while', { [UNCOUNTED]: [1, 0, 0, 1] }, 'OK'],
-  ['LedgerThrottles', 'DynamoDB throttles the ledger', { [THROTTLED]: [10] }, 'ALARM'],
-  ['LedgerThrottles', 'it does so a little', { [THROTTLED]: [9] }, 'OK'],
-  ['LedgerThrottles', 'it no longer does', { [THROTTLED]: [10, _] }, 'OK'],
+  ['TableThrottles', 'DynamoDB throttles the ledger', { [THROTTLED]: [10] }, 'ALARM'],
+  ['TableThrottles', 'it throttles documents and their indexes', { [DUE]: [4], [LISTS]: [6] }, 'ALARM'],
+  ['TableThrottles', 'it does so a little', { [THROTTLED]: [4], [throttledAt('documents')]: [5] }, 'OK'],
+  ['TableThrottles', 'it no longer does', { [THROTTLED]: [10, _] }, 'OK'],
   ['LeftoversLate', 'it is nearly late', runs(times(3, 109), NONE, { [LEFTOVER]: times(3, LATE - 1) }), 'OK'],
   ['LeftoversLate', 'nothing ran before the deployment', runs([_, _, 8], [_, _, 0]), 'as before'],
   ['LeftoversLate', 'nothing runs any more', runs([120, 120, _, _, _], [0, 0, _, _, _]), 'ALARM'],
@@ -135,7 +139,6 @@ const FORMULAS: Record<string, (now: Period, untilNow: Period[]) => number> = {
   'SUM(METRICS())': (all) => sum(...Object.values(all)),
   'MAX([100 * used / SERVICE_QUOTA(used), 100 * SUM(METRICS("throttlesOf"))])': ({ used = _, ...throttles }) =>
     Math.max(...known([(100 * used) / QUOTA, 100 * sum(...Object.values(throttles))])),
-  throttled: ({ throttled = _ }) => throttled,
   'SUM([FILL((runs - errors) < 109, 1) + 0 * FILL(runs, REPEAT), unresolved, oldest > 600000])': (now, untilNow) => {
     const { runs = _, errors = _, unresolved = _, oldest } = now
     const hasEverRun = untilNow.some((period) => Number.isFinite(period.runs))
