@@ -86,10 +86,10 @@ beforeAll(async () => {
   await workspaces.correct(workspaceId, drift, signal)
 })
 
-/** Attributes of maps too, as `takings.n`; a wait takes the place it draws. */
+/** Attributes of maps too, as `takings.n`. */
 const attributesOf = (all: Item[]): string[] =>
   all.flatMap((item) => [
-    ...Object.keys(item).map((name) => name.replace(/^wait_\d+$/, 'wait_0')),
+    ...Object.keys(item),
     ...['takings', 'releases'].flatMap((map) =>
       Object.values((item[map] ?? {}) as Record<string, object>).flatMap((marker) =>
         Object.keys(marker).map((name) => `${map}.${name}`),
