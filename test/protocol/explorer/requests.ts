@@ -1,3 +1,4 @@
+import { CommandError } from '../../../infra/cli/command-error.ts'
 import { removeEmptied } from '../../../infra/cli/commands/delete-workspace.ts'
 import { deleteWorkspace } from '../../../lib/administration/delete-workspace.ts'
 import { audit } from '../../../lib/audit/audit.ts'
@@ -69,7 +70,10 @@ export async function handle(request: Request, deps: Dependencies): Promise<unkn
       return deleteWorkspace(WORKSPACE, { ...deps, apiKeys: { removeAll: async () => {} } as never }, signal)
     case 'empty_workspace':
       for (const document of request.of ?? []) await deleteDocument(document, {}, deps, signal)
-      return removeEmptied(WORKSPACE, deps as never, signal)
+      // It may be busy.
+      return removeEmptied(WORKSPACE, deps as never, signal).catch((error) => {
+        if (!(error instanceof CommandError)) throw error
+      })
   }
 }
 
