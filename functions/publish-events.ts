@@ -1,6 +1,6 @@
 import type { Context, DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
-import { createEventClients } from '../lib/aws/clients.ts'
 import { eventOf, type StreamRecord } from '../lib/aws/dynamodb/stream-record.ts'
+import { createEventClients } from '../lib/aws/event-clients.ts'
 import { createEventBus } from '../lib/aws/events/event-bus.ts'
 import { createKeptRecords } from '../lib/aws/events/kept-records.ts'
 import { readPublishingConfig } from '../lib/config.ts'

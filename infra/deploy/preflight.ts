@@ -121,13 +121,14 @@ async function problemsInTables(deployment: Deployment): Promise<string[]> {
 
 /** What is written to a bucket that is not there fails each day; what is put on such a bus is lost in silence. */
 async function problemsInTargets({ settings: { eventBus, usageBucket } }: Deployment): Promise<string[]> {
+  const problems: string[] = []
   const bus = new DescribeEventBusCommand({ Name: eventBus })
   if (eventBus && !(await isThere(new EventBridgeClient({}).send(bus))))
-    return [`eventBus is "${eventBus}": there is no such bus in this account and region`]
+    problems.push(`eventBus is "${eventBus}": there is no such bus in this account and region`)
   const bucket = new HeadBucketCommand({ Bucket: usageBucket })
   if (usageBucket && !(await isThere(new S3Client({}).send(bucket))))
-    return [`usageBucket is "${usageBucket}": there is no such bucket in this region`]
-  return []
+    problems.push(`usageBucket is "${usageBucket}": there is no such bucket in this region`)
+  return problems
 }
 
 const isThere = (described: Promise<unknown>) =>

@@ -73,8 +73,10 @@ export async function startLocalService(options: LocalServiceOptions) {
   // A round, which AWS begins once a day, only for the files of usage: often, as they are to be tried.
   const round = () =>
     playRound((task) => invoke('audit-workspaces', task)).catch((error) => log(`audit: ${error.message}\n`))
-  if (USAGE_BUCKET) timers.push(setInterval(round, ROUND_MS))
-  if (USAGE_BUCKET) void round()
+  if (USAGE_BUCKET) {
+    timers.push(setInterval(round, ROUND_MS))
+    void round()
+  }
   starting.defer(() => timers.forEach(clearInterval))
   const running = starting.move()
   return { demo, functions: host, stop: () => running.disposeAsync() }

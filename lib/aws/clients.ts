@@ -1,24 +1,18 @@
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb'
-import { EventBridgeClient } from '@aws-sdk/client-eventbridge'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
-import { SQSClient } from '@aws-sdk/client-sqs'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { MAX_PARALLEL_PARTS } from './s3/copy-plan.ts'
 
 /** The SDK middleware that prepares log entries. We log elsewhere, so it is removed. */
 export const UNREAD_LOG = 'loggerMiddleware'
 /** The SDK itself repeats nothing: send.ts decides what is repeated. */
-const MAX_ATTEMPTS = 1
+export const MAX_ATTEMPTS = 1
 /** The SDK's 50 are too few for a process that serves hundreds of requests at once, as no Lambda does. */
 const DYNAMODB_SOCKETS = 256
 /** A single-item read or write takes some 5 ms: one that takes 600 times as long is lost. */
 const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
 
-/** One for each call of a batch of 100 records, and some more. */
-const EVENT_SOCKETS = 16
-const EVENT_REQUEST_TIMEOUT_MS = 5000
-
-const connectionsOf = (maxSockets: number, more: { requestTimeout?: number } = {}) =>
+export const connectionsOf = (maxSockets: number, more: { requestTimeout?: number } = {}) =>
   new NodeHttpHandler({
     // Waiting for a socket counts as connecting.
     connectionTimeout: 1000,
@@ -55,18 +49,4 @@ export function createS3Client(overrides: Omit<S3ClientConfig, 'logger'> = {}): 
   })
   client.middlewareStack.remove(UNREAD_LOG)
   return client
-}
-
-/** Event bus and queue of the function publish-events. */
-export function createEventClients(userAgentAppId: string) {
-  const settings = () => ({
-    maxAttempts: MAX_ATTEMPTS,
-    requestHandler: connectionsOf(EVENT_SOCKETS, { requestTimeout: EVENT_REQUEST_TIMEOUT_MS }),
-    userAgentAppId,
-  })
-  const eventBridge = new EventBridgeClient(settings())
-  // Otherwise the queue's URL would come before AWS_ENDPOINT_URL_SQS.
-  const sqs = new SQSClient({ ...settings(), useQueueUrlAsEndpoint: false })
-  for (const { middlewareStack } of [eventBridge, sqs]) middlewareStack.remove(UNREAD_LOG)
-  return { eventBridge, sqs }
 }

@@ -28,7 +28,8 @@ export async function publishEvents<StreamRecord>(
   })
   const events = read.flatMap(({ event }) => event ?? [])
   const refusals = await bus.put(events, signal)
-  for (const { record, event, refusal = event && refusals.get(event) } of read) {
+  for (const { record, event, refusal: unreadable } of read) {
+    const refusal = unreadable ?? (event && refusals.get(event))
     if (refusal === undefined || (refusal.isForGood && (await isKept(record, refusal)))) continue
     log.warn('event not put for now', { ...refusal })
     return record

@@ -154,6 +154,13 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await button(page, 'Promote all').click()
     await page.getByRole('status').filter({ hasText: '1 refused, 1 kept.' }).waitFor()
     expect(await page.locator('#request').inputValue()).toContain(`-d '{"prefix":""}'`)
+    await page.locator('#container').selectOption('sess_demo-r4k2')
+    await rowOf(page, 'output/report.csv').waitFor()
+    await page.locator('#key').selectOption('powerless_key')
+    await button(page, 'Promote all').click()
+    const refused = await page.locator('#files > .refused').boundingBox()
+    const first = await page.locator('#file-rows > li').first().boundingBox()
+    expect(bottom(refused)).toBeLessThanOrEqual(first?.y ?? 0)
   })
 
   it('shows how many there are, and those with a name that one looks for', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { expectDocumentedNames, read } from '../pages/pages.ts'
+import { textOf } from '../support/template/intrinsics.ts'
 import { metricsOf } from '../support/template/metric-names.ts'
 import { EXISTING, packagedServices, type Resource, THRESHOLDS } from '../support/template/packages.ts'
 
@@ -37,6 +38,22 @@ describe('alarms', () => {
     const count = always.flatMap(({ Properties }) => metricsOf(Properties)).length
     const row = ['| Alarms: up to', count, 'metrics watched, $0.10 each | $', (count / 10).toFixed(2), '|']
     expect(read('docs/performance.md')).toContain(row.join(' ').replace('$ ', '$'))
+  })
+
+  it('watch the throttled writes of Documents and of each of its indexes, and the dashboard shows them', () => {
+    const { TableName, GlobalSecondaryIndexes } = prod.resource('DocumentsTable').Properties
+    const indexes = GlobalSecondaryIndexes.map(({ IndexName }: { IndexName: string }) => IndexName)
+    const ofDocuments = `AWS/DynamoDB WriteThrottleEvents TableName=${TableName}`
+    const watched = metricsOf(prod.resource('TableThrottlesAlarm').Properties)
+    expect(watched).toEqual(expect.arrayContaining([ofDocuments]))
+    const dashboard = textOf(prod.resource('Dashboard').Properties.DashboardBody)
+    for (const index of indexes) {
+      expect(watched).toContain(`${ofDocuments} GlobalSecondaryIndexName=${index}`)
+      expect(dashboard).toContain(
+        `"WriteThrottleEvents","TableName","${TableName}","GlobalSecondaryIndexName","${index}"`,
+      )
+    }
+    expect(indexes.length).toBeGreaterThan(1)
   })
 
   it('page, or wait for the morning, as the runbook says, and those that page have a place in its order', () => {

@@ -88,10 +88,11 @@ function recordsCheck(stores: Session['stores']): Check {
     const unreadable: string[] = []
     let count = 0
     for (const rows of [workspaces.readAll(signal), apiKeys.list({}, signal)]) {
-      const most = count + MOST_RECORDS
+      let left = MOST_RECORDS
       for await (const row of rows) {
         if ('error' in row) unreadable.push(`${row.id}: ${(row.error as Error).message}`)
-        if (++count === most) break
+        count++
+        if (--left === 0) break
       }
     }
     return unreadable.length === 0 ? `${count} were read` : problem(`unreadable: ${unreadable.join('; ')}`)

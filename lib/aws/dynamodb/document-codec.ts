@@ -39,7 +39,7 @@ export const READY = {
 } as const satisfies Codec<WorkspaceDocument>
 
 /** Which event the end of a document is (stream-record.ts). */
-export const eventOf = (isExpired: boolean) => (isExpired ? 'document.expired' : 'document.deleted')
+export const eventOfEnd = (isExpired: boolean) => (isExpired ? 'document.expired' : 'document.deleted')
 
 type Ended = Omit<DeletedDocument, 'isExpired'> & { event: string }
 
@@ -94,7 +94,7 @@ export const encodeDue = ({ state, attemptId, objectKey, dueAtMs, documentId }: 
 })
 
 export const encodeTombstone = (tombstone: DeletedDocument) => ({
-  ...encode(DELETED, { ...tombstone, event: eventOf(tombstone.isExpired === true) }),
+  ...encode(DELETED, { ...tombstone, event: eventOfEnd(tombstone.isExpired === true) }),
   ...besideKey(tombstone),
 })
 
@@ -114,7 +114,7 @@ export function decodeItem(attributes: Attributes, nowMs: number): DocumentItem 
       const isForgotten = Number(attributes.ttl_at?.N) * 1000 <= nowMs
       if (isForgotten) return undefined
       const { event, ...ended } = decode(DELETED, attributes)
-      const isExpired = event === eventOf(true)
+      const isExpired = event === eventOfEnd(true)
       return { ...ended, documentId, ...(isExpired && { isExpired }) }
     }
     default:

@@ -10,7 +10,7 @@ import {
   encodeDue,
   encodeReady,
   encodeTombstone,
-  eventOf,
+  eventOfEnd,
   NOT_KEPT,
 } from './document-codec.ts'
 import { asRead, openTable, setting, type TableSettings, type Update } from './table.ts'
@@ -56,7 +56,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         values: {
           ':gone': 'gone',
           ':now': Math.floor(nowMs / 1000),
-          ...(over && { ':over': over.attemptId, ':expired': eventOf(true) }),
+          ...(over && { ':over': over.attemptId, ':expired': eventOfEnd(true) }),
         },
       }
       const options = { name: 'documents.begin', signal, ...SENT_ONCE }
@@ -84,7 +84,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       const due = { due_at: dueAtMs, due_shard: dueShardOf('work', document.documentId) }
       const { values, UpdateExpression, ExpressionAttributeNames } = setting({
         item_state: 'deleting',
-        event: eventOf(isExpired),
+        event: eventOfEnd(isExpired),
         // An expired document stays where it is in the index.
         ...(!isExpired && due),
         ...Object.fromEntries(NOT_KEPT.map((name) => [name, undefined])),

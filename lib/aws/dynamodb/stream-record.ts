@@ -1,7 +1,7 @@
 import type { DocumentEvent } from '../../events/ports.ts'
 import type { WorkspaceDocument } from '../../ledger/ports/documents.ts'
 import { type Attributes, decode } from './codec.ts'
-import { DELETED, eventOf as eventOfEnd, READY } from './document-codec.ts'
+import { DELETED, eventOfEnd, READY } from './document-codec.ts'
 
 /** As Lambda passes it on (Amazon DynamoDB Streams API reference, "Record"). */
 export interface StreamRecord {

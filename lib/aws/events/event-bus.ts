@@ -10,7 +10,7 @@ const MOST_BYTES = 256 * 1024
 /** What Time and the names take. */
 const BYTES_BESIDE_DETAIL = 100
 /** EventBridge API reference, PutEventsResultEntry: all other codes are not worth another try. */
-const PASSING = new Set(['InternalFailure', 'ThrottlingException'])
+const PASSING = new Set(['InternalFailure', 'ThrottlingException', 'no answer'])
 /** Some ten seconds. An event may come twice anyway. */
 const PATIENT = { tries: 10, retryForMs: 10_000, longestPauseMs: 4000 }
 
@@ -33,8 +33,8 @@ export function createEventBus({ client, eventBus }: { client: EventBridgeClient
       const command = new PutEventsCommand({ Entries: batch.map(entryOf) })
       const { Entries = [] } = await send(client, command, { name: 'PutEvents', signal, ...PATIENT })
       batch.forEach((event, index) => {
-        const reason = Entries[index]?.ErrorCode
-        if (reason === undefined) refusals.delete(event)
+        const { EventId, ErrorCode: reason = 'no answer' } = Entries[index] ?? {}
+        if (EventId !== undefined) refusals.delete(event)
         else refusals.set(event, { reason, isForGood: !PASSING.has(reason) })
       })
     } catch (error) {

@@ -70,7 +70,7 @@ export async function handle(request: Request, deps: Dependencies): Promise<unkn
       return deleteWorkspace(WORKSPACE, { ...deps, apiKeys: { removeAll: async () => {} } as never }, signal)
     case 'empty_workspace':
       for (const document of request.of ?? []) await deleteDocument(document, {}, deps, signal)
-      // It may be busy.
+      // It refuses while something is still under way.
       return removeEmptied(WORKSPACE, deps as never, signal).catch((error) => {
         if (!(error instanceof CommandError)) throw error
       })

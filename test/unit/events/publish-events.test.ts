@@ -52,7 +52,7 @@ function setUp({ judge = () => undefined, answer, isQueueDown = false }: Partial
 }
 interface Setting {
   judge: Judge
-  answer: (entries: Entry[]) => Error | undefined
+  answer: (entries: Entry[]) => Error | object | undefined
   isQueueDown: boolean
 }
 
@@ -232,4 +232,10 @@ it('events are put ten at once, and no more than 256 KB', async () => {
   for (const entries of calls())
     expect(entries.reduce((sum, { Detail }) => sum + Buffer.byteLength(Detail), 0)).toBeLessThan(256 * 1024)
   expect(put).toHaveLength(30)
+})
+
+it('no event counts as put without an id from the bus', async () => {
+  const { publish, put, messages } = setUp({ answer: () => ({}) })
+  expect(await publish(promoted('a'), promoted('b'))).toBe(0)
+  expect([put, messages]).toEqual([[], []])
 })

@@ -119,17 +119,20 @@ function workOn(made, doing, work) {
     if (made.ariaDisabled) return
     forget()
     Object.assign(made, { textContent: doing, ariaDisabled: 'true' })
-    await work().catch((error) => refuse(made.closest('li, .panel'), error))
+    await work().catch((error) => refuse(made.closest('li'), error))
     Object.assign(made, { textContent, ariaDisabled: null })
   })
   return made
 }
 
+/** @param row null: of no file, said above all of them */
 async function refuse(row, { cause, message }) {
   if (!cause) await look()
   // That the service is gone is said once, below.
-  if (at('gone').textContent && !row.closest('#uploads')) return
-  row.append(element('p', { className: 'refused danger' }, message))
+  if (at('gone').textContent && !row?.closest('#uploads')) return
+  const said = element('p', { className: 'refused danger' }, message)
+  if (row) row.append(said)
+  else at('files').prepend(said)
   say(message)
 }
 
@@ -147,11 +150,13 @@ function fileRow({ id, path, bytes: size, container_id }) {
   return rowOf(path, bytes(size), button('Promote', path, 'Promoting…', promote, 'framed'))
 }
 
-/** Page by page: the API says when to ask for the next. What it refuses stands in its row. */
+/** Page by page, until another container is chosen: the API says when to ask for the next. What it refuses stands in its row. */
 async function promoteAll() {
   const said = {}
+  const container = at('container').value
   for (let page = { has_more: true }; page.has_more; ) {
     await new Promise((resolve) => setTimeout(resolve, 1000 * (page.retry_after_seconds ?? 0)))
+    if (at('container').value !== container) return
     const { container_id } = chosen()
     page = (await act('POST', `/containers/${container_id}/promote`, { prefix: '', after: page.next })).body
     await look()
