@@ -27,7 +27,10 @@ export async function deleteWorkspace(
   await removeKeysLeft(workspaceId, deps, signal)
 }
 
-/** Of a workspace that is gone: keys made while it was deleted. Those made later are of one that was made again. */
+/**
+ * Removes the keys of a workspace that is gone, with those made while it was deleted. Later keys stay: they are of a
+ * workspace that was made since with the same id.
+ */
 export async function removeKeysLeft(
   workspaceId: WorkspaceId,
   { ledger, apiKeys, now }: Pick<WorkspaceDependencies, 'ledger' | 'apiKeys' | 'now'>,

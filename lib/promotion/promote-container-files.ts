@@ -33,8 +33,8 @@ const LOOK_UP_FOR_MS = 5000
  * Promotes many files of a container, in the order of their paths (UTF-8 bytes). A file that has not changed keeps its
  * document, so a repetition makes nothing twice. Ends before a file for which time or rate limit do not suffice; what
  * was done until then is done.
- * @returns `listed`: what came of the files up to the first for which the time did not suffice; `outcomes`: and of those
- *   behind it; `waiting`: how many wait for the rate limit; `next`: what the next request comes after, if files are left
+ * @returns `listed`: what came of the files before the first that there was no time for; `outcomes`: of those behind it,
+ *   too; `waiting`: how many wait for the rate limit; `next`: what the next request comes after, if files are left
  * @throws ServiceError if no file was done
  */
 export async function promoteContainerFiles(request: PromotionOfManyRequest, deps: PromotionOfManyDependencies) {

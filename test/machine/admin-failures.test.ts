@@ -41,6 +41,7 @@ describe('npm run admin --: wrong usage', () => {
     [['keys', 'create', '--workspace', 'w', '--permission', 'root'], '"root" is not a permission'],
     [['keys', 'create', '--workspace', 'w', '--management', '--permission', 'files:promote'], 'every permission'],
     [['keys', 'expire', 'key_1'], 'one of --in, --at and --never'],
+    [['keys', 'expire', 'key_1', '--in', '1h', '--never'], 'one of --in, --at and --never'],
     [['keys', 'expire', 'key_1', '0s'], 'too many arguments'],
     [['keys', 'expire', 'key_1', '--at', '2020-01-01'], '"2020-01-01" is past'],
     [['documents', 'expire', 'ws_1', 'file_1'], 'one of --in and --never'],

@@ -250,7 +250,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     expect(await bus.take()).toEqual([])
     expect(await eventsCheck()).toMatchObject({
       verdict: 'problem',
-      detail: expect.stringContaining('1 records made none'),
+      detail: expect.stringContaining('1 records made no event'),
     })
 
     const [message = ''] = await bus.messagesIn(await stage.eventsQueue())

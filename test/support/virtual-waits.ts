@@ -36,8 +36,8 @@ interface SkippedTime {
 }
 
 /**
- * In the test file that calls this, nothing waits: time goes on only when something waits, at once, to the first end of a
- * wait. performance.now() and AbortSignal.timeout() go by that time, so nothing hangs on how fast the machine is.
+ * In the test file that calls this, nothing really waits: whenever something would, time jumps to the end of the first wait.
+ * performance.now() and AbortSignal.timeout() go by that time, so nothing depends on how fast the machine is.
  * @param random in place of Math.random, so that pauses are equally long, and end in their order, in each run
  */
 export function skipWaits({ random = Math.random } = {}): SkippedTime {

@@ -76,7 +76,7 @@ function eventsCheck(FunctionName: string): Check {
     const asked = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessages'] })
     const { Attributes } = await new SQSClient({ useQueueUrlAsEndpoint: false }).send(asked, { abortSignal })
     const kept = Number(Attributes?.ApproximateNumberOfMessages)
-    if (kept > 0) return problem(`${kept} records made none and are in the queue (docs/runbook.md, "Events kept")`)
+    if (kept > 0) return problem(`${kept} records made no event and are in the queue (docs/runbook.md, "Events kept")`)
     if (LastProcessingResult.startsWith('PROBLEM')) return problem(`Lambda says ${LastProcessingResult}`)
     return `go to the bus ${Name}`
   })

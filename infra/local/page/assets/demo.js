@@ -125,7 +125,7 @@ function workOn(made, doing, work) {
   return made
 }
 
-/** @param row null: of no file, said above all of them */
+/** @param row null: the refusal is not about one file, and is shown above them all */
 async function refuse(row, { cause, message }) {
   if (!cause) await look()
   // That the service is gone is said once, below.
