@@ -25,7 +25,7 @@ export async function handler(
     LeftoversFailed: leftovers.failed,
     OldestLeftover: leftovers.oldestMs,
     // Stages where nothing expires pay for no further metrics.
-    ...(expiries.gaveBack > 0 && { Expiries: expiries.gaveBack }),
+    ...(expiries.freed > 0 && { Expiries: expiries.freed }),
     ...(expiries.failed > 0 && { ExpiriesFailed: expiries.failed }),
     ...(expiries.oldestMs > 0 && { OldestExpiry: expiries.oldestMs }),
   })

@@ -14,7 +14,7 @@ export type DocumentId = Branded<'DocumentId'>
 /** One try at making a document; later ones sort after earlier ones. Each writes an object key of its own. */
 export type AttemptId = Branded<'AttemptId'>
 /** One try at giving bytes back. */
-export type ReleaseId = Branded<'ReleaseId'>
+export type RefundId = Branded<'RefundId'>
 
 /** Safe as a whole segment of an S3 key and as a REST path parameter: nothing in it is ever encoded or decoded. */
 const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/
@@ -168,8 +168,8 @@ export function newAttemptId(): AttemptId {
   return newSortableId() as AttemptId
 }
 
-export function newReleaseId(): ReleaseId {
-  return newSortableId() as ReleaseId
+export function newRefundId(): RefundId {
+  return newSortableId() as RefundId
 }
 
 /** A UUIDv7 in base58, whose digits sort like ASCII; the length stays the same for the next thousands of years. */

@@ -2,7 +2,7 @@ import type { Deadline } from './deadline.ts'
 import type { Log, LogFields } from './logging.ts'
 
 /** The timed steps of a promotion, by their names in log and metrics. `wait`: the pauses that its caller asked for. */
-export type TimedStep = 'authenticate' | 'look_up' | 'wait' | 'begin' | 'copy' | 'take' | 'record' | 'unmark' | 'undo'
+export type TimedStep = 'authenticate' | 'look_up' | 'wait' | 'begin' | 'copy' | 'hold' | 'record' | 'capture' | 'undo'
 
 /** Facts about one request, for its log line and its metrics. */
 export interface Telemetry {

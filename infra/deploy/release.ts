@@ -21,7 +21,7 @@ interface Bom {
 }
 
 /** The release of a commit has the same bytes wherever and whenever it is built. */
-async function writeRelease(): Promise<void> {
+async function writeRefund(): Promise<void> {
   if ((await run('git', 'status', '--porcelain')) !== '')
     throw new Error('Commit first: a release is made of a commit.')
   await rm(FOLDER, { recursive: true, force: true })
@@ -70,5 +70,5 @@ async function run(command: string, ...args: string[]): Promise<string> {
   return stdout
 }
 
-await writeRelease()
+await writeRefund()
 console.log(await readFile(join(FOLDER, 'SHA256SUMS'), 'utf8'))

@@ -14,7 +14,7 @@ export async function deleteWorkspace(
   const { ledger, workspaces, apiKeys, now } = deps
   const beganAtMs = now()
   const found = await ledger.read(workspaceId, signal)
-  const isUnderWay = found?.takings.some(({ leaseEndsAtMs }) => leaseEndsAtMs > now())
+  const isUnderWay = found?.holds.some(({ leaseEndsAtMs }) => leaseEndsAtMs > now())
   if (isUnderWay) throw new ServiceError('workspace_busy', { detail: UNDER_WAY })
   if (found && found.documents > 0) {
     const metadata = { documents: found.documents, used_bytes: found.usedBytes }

@@ -1,5 +1,5 @@
 import type { AttemptId } from '../ids.ts'
-import { cleanMarkers, hasLeftovers } from '../ledger/clean-markers.ts'
+import { cleanLedger, hasLeftovers } from '../ledger/clean-ledger.ts'
 import type { DocumentItem, Stray } from '../ledger/ports/documents.ts'
 import { resolveDueItem } from '../ledger/resolve-due-item.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
@@ -13,21 +13,21 @@ const OVERDUE_EXPIRY_MS = 60 * 60 * 1000
 export const isOverdue = (dueAtMs: number, nowMs: number) => dueAtMs <= nowMs - OVERDUE_MS
 
 /**
- * Bytes that are counted, and of which nothing is left but their marker. Other markers of dead processes are harmless:
+ * Bytes that are counted, and of which nothing is left but their hold. Other leftovers in the ledger are harmless:
  * a repair cleans them away.
- * @param orphans attempts whose markers were overdue, and of which no item was seen since
+ * @param orphans attempts whose holds were overdue, and of which no item was seen since
  */
-export async function auditMarkers(orphans: readonly AttemptId[], audit: WorkspaceAudit): Promise<void> {
+export async function auditHolds(orphans: readonly AttemptId[], audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal, options } = audit
   const ledger = await deps.ledger.read(workspaceId, signal)
   if (ledger === undefined) return
   // All are cleaned together, once.
   let cleaning: Promise<boolean> | undefined
-  const clean = () => (cleaning ??= tryTo(() => cleanMarkers(ledger, deps, signal), audit))
-  for (const { attemptId, sizeBytes, leaseEndsAtMs } of ledger.takings) {
+  const clean = () => (cleaning ??= tryTo(() => cleanLedger(ledger, deps, signal), audit))
+  for (const { attemptId, sizeBytes, leaseEndsAtMs } of ledger.holds) {
     if (!orphans.includes(attemptId)) continue
     const overdueMs = deps.now() - leaseEndsAtMs
-    const finding = { workspaceId, kind: 'old_leftover', attemptId, leftover: 'taking', sizeBytes, overdueMs } as const
+    const finding = { workspaceId, kind: 'old_leftover', attemptId, leftover: 'hold', sizeBytes, overdueMs } as const
     await reportFinding(finding, audit, clean)
   }
   if (options.repair && hasLeftovers(ledger, deps.now() - OVERDUE_MS)) await clean()

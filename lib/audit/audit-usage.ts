@@ -1,4 +1,4 @@
-import type { AttemptId, ReleaseId } from '../ids.ts'
+import type { AttemptId, RefundId } from '../ids.ts'
 import type { Counts, StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import { isOverdue } from './audit-leftovers.ts'
@@ -13,13 +13,13 @@ export interface UsageSum {
   /** One read of the ledger, before any item. */
   cut: LedgerCut
   cutAtMs: number
-  /** Counted by the ledger at the cut: its own takings, and the items that say so. */
+  /** Counted by the ledger at the cut: its own holds, and the items that say so. */
   atCut: Counts
-  /** Counted once all were read: as above, with what was taken since, and without what was given back since. */
+  /** Counted once all were read: as above, with what was held since, and without what was refunded since. */
   atEnd: Counts
   /** The latest version of the ledger that an item mentions. */
   newestVersion: number
-  /** Attempts that died with their bytes, as their markers tell, and of which no item was seen. */
+  /** Attempts that died with their bytes, as their holds tell, and of which no item was seen. */
   orphans: AttemptId[]
   /** The attempts seen of the document that was added last. */
   seen: { documentId?: string; attemptIds: AttemptId[] }
@@ -30,8 +30,8 @@ export interface UsageSum {
 interface LedgerCut extends Counts, StorageUsage {
   /** Which ledger, and its version. Missing: there was none. */
   at?: { createdAtMs: number; version: number }
-  takings: AttemptId[]
-  releases: ReleaseId[]
+  holds: AttemptId[]
+  refunds: RefundId[]
 }
 
 /** Less than the day for which tombstones live, by DynamoDB's clock. */
@@ -45,47 +45,47 @@ const plus = ({ usedBytes, documents }: Counts, { sizeBytes }: { sizeBytes: numb
 
 /** Begins to add up a workspace: {@link itemAdder} then takes each item once, and {@link auditSum} compares. */
 export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): UsageSum {
-  const { quotaBytes = 0, usedBytes = 0, documents = 0, takings = [], releases = [] } = ledger ?? {}
+  const { quotaBytes = 0, usedBytes = 0, documents = 0, holds = [], refunds = [] } = ledger ?? {}
   const cut: LedgerCut = {
     ...(ledger && { at: { createdAtMs: ledger.createdAt.getTime(), version: ledger.version } }),
     quotaBytes,
     usedBytes,
     documents,
-    takings: takings.map(({ attemptId }) => attemptId),
-    releases: releases.map(({ releaseId }) => releaseId),
+    holds: holds.map(({ attemptId }) => attemptId),
+    refunds: refunds.map(({ refundId }) => refundId),
   }
-  const orphans = takings.filter((each) => isOverdue(each.leaseEndsAtMs, cutAtMs)).map(({ attemptId }) => attemptId)
-  const atCut = takings.reduce(plus, NOTHING)
+  const orphans = holds.filter((each) => isOverdue(each.leaseEndsAtMs, cutAtMs)).map(({ attemptId }) => attemptId)
+  const atCut = holds.reduce(plus, NOTHING)
   return { cut, cutAtMs, atCut, atEnd: atCut, newestVersion: 0, orphans, seen: { attemptIds: [] } }
 }
 
 /** @returns adds an item to a sum with this cut; items come in the order of their keys */
 export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: StoredItem) => UsageSum {
   const { version } = cut.at ?? { version: Number.POSITIVE_INFINITY }
-  const [taken, underWay] = [new Set(cut.takings), new Set(cut.releases)]
+  const [held, underWay] = [new Set(cut.holds), new Set(cut.refunds)]
   return (before, item) => {
     const { orphans } = before
     const isOrphan = orphans.includes(item.attemptId)
     const sum = isOrphan ? { ...before, orphans: orphans.filter((each) => each !== item.attemptId) } : before
     if (item.state === 'pending' || item.state === 'stray') return sum
     const { documentId, attemptId, countedFrom } = item
-    const { releasedBy, markedIn = 0 } = item.state === 'ready' ? {} : item
+    const { refundId, refundVersion = 0 } = item.state === 'ready' ? {} : item
     // A tombstone that another document took the place of stands beside it, and may have been seen in that place.
     const attemptIds = sum.seen.documentId === documentId ? sum.seen.attemptIds : []
     if (attemptIds.includes(attemptId)) return sum
     const next = {
       ...sum,
-      newestVersion: Math.max(sum.newestVersion, countedFrom, markedIn),
+      newestVersion: Math.max(sum.newestVersion, countedFrom, refundVersion),
       seen: { documentId, attemptIds: [...attemptIds, attemptId] },
     }
-    if (taken.has(attemptId)) return next
-    // A release that was in the ledger at the cut had not given the bytes back by then.
-    if (releasedBy !== undefined && markedIn <= version && !underWay.has(releasedBy)) return next
-    const isGivenBackSince = releasedBy !== undefined && markedIn > version
+    if (held.has(attemptId)) return next
+    // A refund that was in the ledger at the cut had not been paid by then.
+    if (refundId !== undefined && refundVersion <= version && !underWay.has(refundId)) return next
+    const isRefundedSince = refundId !== undefined && refundVersion > version
     return {
       ...next,
       atCut: countedFrom <= version ? plus(next.atCut, item) : next.atCut,
-      atEnd: isGivenBackSince ? next.atEnd : plus(next.atEnd, item),
+      atEnd: isRefundedSince ? next.atEnd : plus(next.atEnd, item),
     }
   }
 }

@@ -2,7 +2,7 @@ import type { AttemptId, WorkspaceId } from '../ids.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { type AuditContext, reportUnreadable, type WorkspaceAudit } from './audit-context.ts'
 import { auditPair } from './audit-documents.ts'
-import { auditDueItem, auditMarkers } from './audit-leftovers.ts'
+import { auditDueItem, auditHolds } from './audit-leftovers.ts'
 import { auditSum, beginSum, itemAdder, type UsageSum } from './audit-usage.ts'
 import { joinSorted } from './join-sorted.ts'
 
@@ -38,7 +38,7 @@ export async function* auditWorkspace(
   try {
     const position = from?.format === FORMAT ? from : await begin(audit)
     const sum = yield* compareItems(position, audit)
-    await auditMarkers(sum.orphans, audit)
+    await auditHolds(sum.orphans, audit)
     const isAddedUp = await auditSum(sum, audit)
     const findings = context.counters.findings - position.findingsBefore
     const { cut, cutAtMs: countedAtMs } = sum

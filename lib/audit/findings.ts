@@ -4,11 +4,11 @@ export type Finding = FindingFact & { isRepaired: boolean }
 
 export type FindingFact = { workspaceId: WorkspaceId } & (
   | { kind: 'drift'; usedBytes: number; expectedBytes: number; documents: number; expectedDocuments: number }
-  /** An item, or a marker in the ledger, that nobody has gone on with. A deletion may have both. */
+  /** An item, or a hold in the ledger, that nobody has gone on with. A deletion may have both. */
   | {
       kind: 'old_leftover'
       attemptId: AttemptId
-      leftover: 'taking' | 'promotion' | 'undo' | 'deletion'
+      leftover: 'hold' | 'promotion' | 'undo' | 'deletion'
       /** undefined: it holds none that are known. */
       sizeBytes?: number | undefined
       overdueMs: number

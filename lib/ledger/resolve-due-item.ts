@@ -6,7 +6,7 @@ import { endStray, LONGEST_COPY_MS, undo } from './undo.ts'
 
 /**
  * Goes on with what an item says, if it is due. Two at one item do no harm.
- * @returns whether bytes were given back; undefined: there was nothing to do
+ * @returns whether it freed bytes; undefined: there was nothing to do
  */
 export async function resolveDueItem(
   item: DocumentItem | Stray,

@@ -15,8 +15,8 @@ export interface ResolverRun {
 export interface ResolverReport {
   /** Items that were due and that this run went on with. */
   resolved: number
-  /** Those of which it gave bytes back. */
-  gaveBack: number
+  /** Those whose bytes it freed. */
+  freed: number
   failed: number
   /** Shards that could not be listed. */
   unlisted: number
@@ -26,7 +26,7 @@ export interface ResolverReport {
 
 /** The most items that a run works on at once, over all its shards. */
 const ITEMS_AT_ONCE = 64
-/** A ledger has seven places for releases: so many need two of them on average, and callers some. */
+/** A ledger has seven places for refunds: so many need two of them on average, and callers some. */
 const OF_WORKSPACE_AT_ONCE = 8
 /** After so many, it is the turn of another workspace. */
 const ITEMS_OF_TURN = 10
@@ -58,7 +58,7 @@ export async function resolveDueItems(
   signal: AbortSignal,
 ): Promise<ResolverReport> {
   const nowMs = deps.now()
-  const report: ResolverReport = { resolved: 0, gaveBack: 0, failed: 0, unlisted: 0, oldestMs: 0 }
+  const report: ResolverReport = { resolved: 0, freed: 0, failed: 0, unlisted: 0, oldestMs: 0 }
   const ownShards = shards ?? deps.dueWork.dueShards
   const concurrency = Math.ceil(ITEMS_AT_ONCE / ownShards.length)
   await Promise.all(ownShards.map((shard) => resolveShard(shard)))
@@ -120,10 +120,10 @@ export async function resolveDueItems(
     try {
       // The index lags: the item itself tells whether it is due.
       const item = await deps.dueWork.findDue(entry, bounded)
-      const gaveBack = item && (await resolveDueItem(item, nowMs, deps, bounded))
-      if (gaveBack === undefined) return true
+      const freed = item && (await resolveDueItem(item, nowMs, deps, bounded))
+      if (freed === undefined) return true
       report.resolved++
-      if (gaveBack) report.gaveBack++
+      if (freed) report.freed++
       if (kind === 'work') deps.log.info('leftover resolved', { ...fields, what: item?.state })
       return true
     } catch (error) {

@@ -4,8 +4,12 @@ import type { Attempt, Stray } from './ports/documents.ts'
 /** Completing an upload "could take several minutes" (S3 API, CompleteMultipartUpload), even after its caller has gone. */
 export const LONGEST_COPY_MS = 15 * 60 * 1000
 
-/** Undoes an attempt that has taken nothing, and has nothing on its way. The pending item goes last: the resolver finds it. */
-export async function undoUntaken(
+/**
+ * Undoes an attempt that holds nothing, and has nothing on its way: mostly one that an overloaded ledger has refused, which
+ * a needless `void` would load further. The pending item is removed last, so that the resolver still finds it if this
+ * process dies.
+ */
+export async function undoWithoutHold(
   attempt: Attempt,
   { documents, objects }: LedgerDependencies,
   signal: AbortSignal,
@@ -27,7 +31,7 @@ export async function undo(
   signal: AbortSignal,
 ): Promise<boolean> {
   const stray = { ...attempt, state: 'stray', dueAtMs: arrivesByMs ?? deps.now() + deps.leaseMs } as const
-  // It leads to the object and the taking, once the pending item is gone.
+  // It leads to the object and the hold, once the pending item is gone.
   await deps.documents.putStray(stray, signal)
   return endStray(stray, { isKept: arrivesByMs !== undefined }, deps, signal)
 }
@@ -43,7 +47,7 @@ export async function endStray(
   if (!isRecorded) {
     // Only from here on: before, the document might have been recorded.
     await objects.discard(stray, signal)
-    await ledger.giveBack(stray, signal)
+    await ledger.void(stray, signal)
   }
   if (isRecorded || !isKept) {
     // The attempt has come to its end: a stray that stays is ended once more, which does no harm.

@@ -4,31 +4,30 @@ import { namingArchived, whyDifferent } from '../containers/require-container-fi
 import { SNIFFED_BYTES, typeOfContent } from '../containers/type-of-content.ts'
 import { ServiceError } from '../errors.ts'
 import { beginDocument } from '../ledger/begin-document.ts'
-import { cleanLeftovers } from '../ledger/clean-markers.ts'
+import { cleanLeftovers } from '../ledger/clean-ledger.ts'
 import { chooseExpiry, expiresAtOf } from '../ledger/expiry.ts'
 import type { Attempt, WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { WorkspaceLedger } from '../ledger/ports/ledger.ts'
-import { LONGEST_COPY_MS, undo, undoUntaken } from '../ledger/undo.ts'
+import { LONGEST_COPY_MS, undo, undoWithoutHold } from '../ledger/undo.ts'
+import { holdBytes, requireAdmission } from './hold-bytes.ts'
 import { replay } from './idempotency.ts'
 import type { Copied, CopyRequest } from './ports/object-store.ts'
 import { isMadeOfMeant } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 import { requireRoom } from './room.ts'
-import { requireAdmission, takeBytes } from './take-bytes.ts'
 
 /** The steps that an attempt has done, for its undo. */
 interface Progress {
   /** The version of its object. */
   versionId?: string | undefined
-  /** It has bytes. */
-  hasTaken?: true
+  hasHold?: true
   /** When all that it sent has arrived, ms since 1970, if something may still be on its way. */
   arrivesByMs?: number | undefined
 }
 
 /**
- * Begins, copies, takes the bytes, records, and removes the marker of the bytes. If a step fails, undoes what was done
- * before it throws.
+ * Begins, copies, holds the bytes, records, and captures the hold. If a step fails, undoes what was done before it
+ * throws.
  * @returns `isReplayed` when an earlier request has made the document
  */
 export async function attemptPromotion(
@@ -66,7 +65,7 @@ export async function attemptPromotion(
       createdBy: request.caller.keyId,
     }
     if (!isMadeOfMeant(draft, request.preconditions)) throw whyDifferent(file, target)
-    made = await take(draft, progress, request, deps)
+    made = await hold(draft, progress, request, deps)
     const { document } = made
     const isRecorded = await request.telemetry.time('record', () =>
       deps.documents.record(document, request.deadline.signal),
@@ -120,7 +119,7 @@ async function lookInside(
   }
 }
 
-/** Known before the bytes are taken. */
+/** Known before the bytes are held. */
 type Draft = Omit<WorkspaceDocument, 'countedFrom' | 'createdAt' | 'expiresAt'>
 
 interface Made extends Promotion {
@@ -144,7 +143,7 @@ async function copy(
   }
 }
 
-async function take(
+async function hold(
   draft: Draft,
   progress: Progress,
   request: AttemptRequest,
@@ -152,21 +151,21 @@ async function take(
 ): Promise<Made> {
   const leaseEndsAtMs = deps.now() + deps.leaseMs
   progress.arrivesByMs = leaseEndsAtMs
-  const taken = await takeBytes({ ...draft, leaseEndsAtMs }, request, deps)
+  const ledger = await holdBytes({ ...draft, leaseEndsAtMs }, request, deps)
   progress.arrivesByMs = undefined
-  if (taken instanceof ServiceError) throw taken
-  progress.hasTaken = true
+  if (ledger instanceof ServiceError) throw ledger
+  progress.hasHold = true
   const createdAt = new Date(deps.now())
-  const expiry = chooseExpiry(request.expiresInSeconds, taken)
+  const expiry = chooseExpiry(request.expiresInSeconds, ledger)
   const expiresAt = expiry && expiresAtOf(createdAt, expiry.seconds)
-  const document = { ...draft, countedFrom: taken.version, createdAt, expiresAt }
-  return { document, isReplayed: false, usage: taken, expiry }
+  const document = { ...draft, countedFrom: ledger.version, createdAt, expiresAt }
+  return { document, isReplayed: false, usage: ledger, expiry }
 }
 
 /** An undo that fails is logged and not tried again: its items lead the resolver to it. @returns whether it is recorded after all */
 async function undoOrLeave(
   attempt: Attempt,
-  { versionId, hasTaken, arrivesByMs }: Progress,
+  { versionId, hasHold, arrivesByMs }: Progress,
   { deadline, log, telemetry }: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<boolean> {
@@ -174,9 +173,9 @@ async function undoOrLeave(
   const written = { ...attempt, versionId }
   try {
     return await telemetry.time('undo', () =>
-      hasTaken || arrivesByMs !== undefined
+      hasHold || arrivesByMs !== undefined
         ? undo(written, arrivesByMs, deps, signal)
-        : undoUntaken(written, deps, signal),
+        : undoWithoutHold(written, deps, signal),
     )
   } catch (error) {
     const { documentId: document_id, attemptId: attempt_id } = attempt
@@ -185,20 +184,20 @@ async function undoOrLeave(
   }
 }
 
-/** The document exists and is counted: a marker that stays is removed by whoever sees it. */
+/** The document exists and is counted: a hold that stays is captured by whoever sees it. */
 async function endOrLeave(
   { document, usage: ledger }: Made,
   { deadline, log, telemetry }: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<void> {
   const signal = deadline.undoSignal()
-  const own = ledger.takings.find(({ attemptId }) => attemptId === document.attemptId)
+  const own = ledger.holds.find(({ attemptId }) => attemptId === document.attemptId)
   try {
-    await telemetry.time('unmark', async () => {
-      if (own) await deps.ledger.unmark(own, signal)
+    await telemetry.time('capture', async () => {
+      if (own) await deps.ledger.capture(own, signal)
       await cleanLeftovers(ledger, deps, signal)
     })
   } catch (error) {
-    log.warn('markers not removed, left to others', { document_id: document.documentId, error })
+    log.warn('leftovers in the ledger not ended, left to others', { document_id: document.documentId, error })
   }
 }

@@ -24,7 +24,7 @@ export interface PromotionOfManyDependencies extends PromotionDependencies {
 
 /** In one request: as many as one BatchGetItem reads. */
 export const MOST_FILES = 100
-/** Each holds one of a ledger's takings (lib/aws/dynamodb/ledger.ts) for milliseconds: other promotions need places, too. */
+/** Each holds one of a ledger's holds (lib/aws/dynamodb/ledger.ts) for milliseconds: other promotions need places, too. */
 const AT_ONCE = 10
 /** Lookups begin for as long. The next request makes the others, so that this one has time to promote. */
 const LOOK_UP_FOR_MS = 5000

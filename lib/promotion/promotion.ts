@@ -14,7 +14,7 @@ import type { Preconditions } from './preconditions.ts'
 export interface Room {
   /** Reads the ledger once; later it is the one last seen. @returns undefined: there is none yet */
   ledger(): Promise<WorkspaceLedger | undefined>
-  /** A later read or write has shown it. */
+  /** Remembers this ledger if it is newer than the one known. */
   see(ledger: WorkspaceLedger): void
   /** After what dead processes have left in it was cleaned away, once. */
   cleanLedger(): Promise<WorkspaceLedger | undefined>

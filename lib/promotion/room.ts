@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
-import { cleanLeftovers } from '../ledger/clean-markers.ts'
+import { cleanLeftovers } from '../ledger/clean-ledger.ts'
 import type { StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { AttemptRequest, PromotionDependencies, PromotionTarget, Room } from './promotion.ts'
@@ -35,7 +35,7 @@ export function quotaExceeded({ quotaBytes, usedBytes }: StorageUsage, sizeBytes
 }
 
 /**
- * Refuses before the copy what does not fit. What others take meanwhile is found out when the bytes are taken.
+ * Refuses before the copy what does not fit. What others use meanwhile is found out when the bytes are held.
  * @param twin an item that another request may have made or begun; undefined: there is none
  * @throws ServiceError storage_quota_exceeded
  */
@@ -48,7 +48,7 @@ export async function requireRoom(
   const empty = { quotaBytes: deps.defaultQuotaBytes, usedBytes: 0 }
   const hasRoom = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes >= sizeBytes
   if (hasRoom((await room.ledger()) ?? empty)) return
-  // An earlier document is the answer, and a twin may have taken the very bytes that are lacking.
+  // An earlier document is the answer, and a twin may hold the very bytes that are lacking.
   const item = twin && (await deps.documents.find(twin, deadline.signal))
   if (item && item.state !== 'gone') return
   const usage = (await room.cleanLedger()) ?? empty

@@ -14,11 +14,11 @@ afterEach(() => vi.restoreAllMocks())
 describe('an attempt at a promotion', () => {
   it('has a lease that ends one lease length after its start', async () => {
     const begin = vi.spyOn(api.documents, 'begin')
-    const take = vi.spyOn(api.ledger, 'take')
+    const holds = vi.spyOn(api.ledger, 'hold')
     await api.promote({})
     const leaseEndsAtMs = NOW_MS + api.dependencies.leaseMs
     expect(begin.mock.calls.map(([pending]) => pending)).toMatchObject([{ dueAtMs: leaseEndsAtMs }])
-    expect(take.mock.calls.map(([taking]) => taking)).toMatchObject([{ leaseEndsAtMs }])
+    expect(holds.mock.calls.map(([hold]) => hold)).toMatchObject([{ leaseEndsAtMs }])
   })
 
   it('says which file it is that was archived after it had been looked up', async () => {
@@ -39,11 +39,11 @@ describe('an attempt at a promotion', () => {
     )
   })
 
-  it('logs that its marker was not removed', async () => {
+  it('logs that its hold was not captured', async () => {
     const error = new Error('down')
-    vi.spyOn(api.ledger, 'unmark').mockRejectedValue(error)
+    vi.spyOn(api.ledger, 'capture').mockRejectedValue(error)
     expect((await api.promote({})).status).toBe(200)
-    const message = 'markers not removed, left to others'
+    const message = 'leftovers in the ledger not ended, left to others'
     expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
   })
 

@@ -17,12 +17,12 @@ const api = useTestApi()
 afterEach(() => vi.restoreAllMocks())
 
 describe('POST …/promote with an Idempotency-Key', () => {
-  it('answers a repetition with the same document, marked as replayed, and takes no bytes', async () => {
+  it('answers a repetition with the same document, marked as replayed, and holds no bytes', async () => {
     const first = await api.promote(withKey())
-    const take = vi.spyOn(api.ledger, 'take')
+    const holds = vi.spyOn(api.ledger, 'hold')
     const find = vi.spyOn(api.documents, 'find')
     const second = await api.promote(withKey())
-    expect([take.mock.calls, find.mock.calls]).toEqual([[], []])
+    expect([holds.mock.calls, find.mock.calls]).toEqual([[], []])
     expect(first.headers).not.toHaveProperty('idempotency-replayed')
     expect(second.headers['idempotency-replayed']).toBe('true')
     expect(second.headers['file-sha256']).toBe(first.headers['file-sha256'])
@@ -130,7 +130,7 @@ async function leaveBehind(api: TestApi, ageMs: number) {
   const { signal } = new AbortController()
   await api.documents.begin(pendingOf(one), undefined, signal)
   api.objects.documents.set(one.objectKey, storedObject({ bytes: CSV, contentType: 'text/csv' }))
-  await api.ledger.take(one, signal, 0)
+  await api.ledger.hold(one, signal, 0)
   return one
 }
 
@@ -163,7 +163,7 @@ describe('POST …/promote with an Idempotency-Key, beside the first request wit
     expect(response.status).toBe(200)
     expect(response.headers).not.toHaveProperty('idempotency-replayed')
     expect(api.objects.documents.has(dead.objectKey)).toBe(false)
-    expect(api.stored.ledgerOf(WORKSPACE)).toMatchObject({ usedBytes: 8, takings: [] })
+    expect(api.stored.ledgerOf(WORKSPACE)).toMatchObject({ usedBytes: 8, holds: [] })
     // Its copy may arrive late.
     expect(api.stored.items()).toMatchObject([{ state: 'ready' }, { state: 'stray', attemptId: dead.attemptId }])
   })

@@ -61,7 +61,7 @@ describe('POST …/promote: 429', () => {
   it('when more promotions of a workspace begin than its ledger can take: Retry-After grows with their number', async () => {
     // The workspace is hot, so the ledger is tried only once.
     const api = createTestApi({ admission: createAdmission({ now: () => NOW_MS, random: () => 0.95 }) })
-    vi.spyOn(api.ledger, 'take').mockResolvedValue({ outcome: 'crowded' })
+    vi.spyOn(api.ledger, 'hold').mockResolvedValue({ outcome: 'crowded' })
     for (let i = 0; i < 9; i++) api.dependencies.admission.count('ws_1' as WorkspaceId, false)
     const response = await api.promote({})
     const { detail } = REASONS.too_many_promotions

@@ -63,11 +63,11 @@ describe('POST …/promote with File-Sha256', () => {
     expectUntouched(api)
   })
 
-  it('is 400 for a file that is copied in parts, before bytes are taken', async () => {
+  it('is 400 for a file that is copied in parts, before bytes are held', async () => {
     api.objects.copiesWhole = (sizeBytes) => sizeBytes < CSV.length
-    const take = vi.spyOn(api.ledger, 'take')
+    const holds = vi.spyOn(api.ledger, 'hold')
     expect(refusalOf(await promote({ 'File-Sha256': MEANT }))).toEqual([400, 'sha256_unavailable'])
-    expect(take).not.toHaveBeenCalled()
+    expect(holds).not.toHaveBeenCalled()
     expect((await promote({})).status).toBe(200)
   })
 

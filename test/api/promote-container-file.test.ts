@@ -40,7 +40,7 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
     expect(copied && [contentOf(copied), copied.headers]).toEqual([CSV, { 'content-type': 'text/csv' }])
     expect(document?.objectKey).toBe(`documents/ws_1/${document?.documentId}/${document?.attemptId}`)
     const workspace = api.stored.ledgerOf('ws_1')
-    expect(workspace).toMatchObject({ quotaBytes: 1000, usedBytes: 8, version: NOW_MS + 2, takings: [], releases: [] })
+    expect(workspace).toMatchObject({ quotaBytes: 1000, usedBytes: 8, version: NOW_MS + 2, holds: [], refunds: [] })
     expect(api.stored.items()).toHaveLength(1)
   })
 

@@ -131,13 +131,13 @@ describe('POST /v1/containers/{container_id}/promote: ends, and says where to go
     const admission = createAdmission({ now: () => NOW_MS, random: () => 1 })
     const api = prepare(manyPaths(2), { admission })
     const taken = watchLimit(api)
-    const take = vi.spyOn(api.ledger, 'take').mockResolvedValueOnce({ outcome: 'crowded' })
+    const holds = vi.spyOn(api.ledger, 'hold').mockResolvedValueOnce({ outcome: 'crowded' })
     expect(outcomesOf(await api.promoteAll({ paths: manyPaths(1) }))).toEqual(all('promoted', manyPaths(1)))
-    expect(take).toHaveBeenCalledTimes(2)
+    expect(holds).toHaveBeenCalledTimes(2)
     // A single file is counted with its request.
     expect(taken()).toEqual([1])
 
-    take.mockResolvedValue({ outcome: 'crowded' })
+    holds.mockResolvedValue({ outcome: 'crowded' })
     let asked = 0
     const remainingMs = () => LONG_MS - 100 * ++asked
     const response = await api.promoteAll({ paths: manyPaths(2) }, { remainingMs })

@@ -73,7 +73,7 @@ describe('POST …/promote with Prefer: wait', () => {
     gone()
     api.putFile('other.txt', CSV)
     const { objects, ledger } = api
-    const calls = [vi.spyOn(objects, 'findContainerFile'), vi.spyOn(objects, 'hasContainer'), vi.spyOn(ledger, 'take')]
+    const calls = [vi.spyOn(objects, 'findContainerFile'), vi.spyOn(objects, 'hasContainer'), vi.spyOn(ledger, 'hold')]
     const missing = await wait(3)
     expect(refusalOf(missing)).toEqual([404, 'container_file_not_found'])
     expect(missing.headers['preference-applied']).toBe('wait=3')

@@ -6,8 +6,8 @@ import { CONTAINER, CSV, createTestApi, PATH, useTestApi } from '../support/api/
 
 const api = useTestApi()
 const MS = expect.any(Number)
-const SUCCESS_STEPS = { authenticate: MS, look_up: MS, begin: MS, copy: MS, take: MS, record: MS, unmark: MS }
-const TIMED = ['Promotion', 'Authenticate', 'LookUp', 'Begin', 'Copy', 'Take', 'Record', 'Unmark']
+const SUCCESS_STEPS = { authenticate: MS, look_up: MS, begin: MS, copy: MS, hold: MS, record: MS, capture: MS }
+const TIMED = ['Promotion', 'Authenticate', 'LookUp', 'Begin', 'Copy', 'Hold', 'Record', 'Capture']
 const SUCCESS_TIMES = Object.fromEntries(TIMED.map((step) => [`${step}Time`, MS]))
 
 describe('the log line and the metrics of a request', () => {

@@ -447,11 +447,11 @@ describe('DELETE /workspaces/{workspace_id}', () => {
     expect(await who(api.managementToken)).toMatchObject({ workspace_id: 'ws_1' })
   })
 
-  it('is done although a deletion that was killed has left its marker', async () => {
+  it('is done although a deletion that was killed has left its refund', async () => {
     const ids = { workspaceId: 'ws_acme' as WorkspaceId, documentId: 'file_a' as never, attemptId: 'a' as never }
     await call('save_workspace', {})
-    const release = { ...ids, releaseId: 'r' as never, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs }
-    expect(await api.ledger.mark(release, signal, 0)).not.toBe('crowded')
+    const refund = { ...ids, refundId: 'r' as never, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs }
+    expect(await api.ledger.beginRefund(refund, signal, 0)).not.toBe('crowded')
     expect((await call('delete_workspace')).status).toBe(200)
   })
 
@@ -459,7 +459,7 @@ describe('DELETE /workspaces/{workspace_id}', () => {
     const ids = { workspaceId: 'ws_acme' as WorkspaceId, documentId: 'file_a' as never, attemptId: 'a' as never }
     await call('save_workspace', {})
     const token = await tokenOf(call('save_key', MANAGEMENT))
-    await api.ledger.take({ ...ids, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs + 1 }, signal, 0)
+    await api.ledger.hold({ ...ids, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs + 1 }, signal, 0)
     expect(refusalOf(await call('delete_workspace'))).toEqual([503, 'workspace_busy'])
     // Its process has died, and the document may be there: waiting does not help.
     api.clock.nowMs++
@@ -477,7 +477,7 @@ describe('DELETE /workspaces/{workspace_id}', () => {
       async read(...args) {
         const ledger = await read(...args)
         const ids = { workspaceId, documentId: 'file_a' as never, attemptId: 'a' as never }
-        await api.ledger.take({ ...ids, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs }, signal, 0)
+        await api.ledger.hold({ ...ids, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs }, signal, 0)
         return ledger
       },
     }

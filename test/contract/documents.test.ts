@@ -1,7 +1,7 @@
 /** The explorer does not see each attribute, each moment, nor many at once. */
 import { expect, it } from 'vitest'
 import type { DeletedDocument, WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
-import { LEASE_END_MS, newRelease, newWorkspaceId, pendingOf, strayOf } from '../support/stores/ledger-values.ts'
+import { LEASE_END_MS, newRefund, newWorkspaceId, pendingOf, strayOf } from '../support/stores/ledger-values.ts'
 import { DAY_MS, useTableStores } from '../support/stores/table-stores.ts'
 
 const { signal } = new AbortController()
@@ -18,8 +18,8 @@ const { begun, buried, document, find, recorded } = on
 const begin = (one: WorkspaceDocument, over?: DeletedDocument) => on.documents.begin(pendingOf(one), over, signal)
 const deleteIt = (one: WorkspaceDocument, when: { ifExpiredByMs?: number; unlessExpiredByMs?: number } = {}) =>
   on.documents.delete(one, { ...when, dueAtMs: DUE_MS }, signal)
-const handOver = (one: WorkspaceDocument, { releaseId } = newRelease(one)) =>
-  on.documents.handOver(one, { releaseId, markedIn: 9 }, signal)
+const nameRefund = (one: WorkspaceDocument, { refundId } = newRefund(one)) =>
+  on.documents.nameRefund(one, { refundId, refundVersion: 9 }, signal)
 
 it('documents are told in each state, attribute by attribute, one by one and among a hundred', async () => {
   const expiresAt = new Date(LEASE_END_MS)
@@ -32,14 +32,14 @@ it('documents are told in each state, attribute by attribute, one by one and amo
   ]
   await deleteIt(deleting)
   await deleteIt(handed)
-  const releasedBy = await handOver(handed)
+  const refundId = await nameRefund(handed)
   const buriedBy = await buried(gone)
   const expected = [
     pendingOf(pending),
     ready,
     remainsOf(deleting, { state: 'deleting', dueAtMs: DUE_MS }),
-    remainsOf(handed, { state: 'deleting', dueAtMs: DUE_MS, releasedBy, markedIn: 9 } as never),
-    remainsOf(gone, { state: 'gone', releasedBy: buriedBy, markedIn: 9 }),
+    remainsOf(handed, { state: 'deleting', dueAtMs: DUE_MS, refundId, refundVersion: 9 } as never),
+    remainsOf(gone, { state: 'gone', refundId: buriedBy, refundVersion: 9 }),
   ]
   const all = [pending, ready, deleting, handed, gone]
   for (const [index, one] of all.entries()) expect(await find(one)).toEqual(expected[index])
@@ -80,16 +80,16 @@ it('documents leave a tombstone: callers remember it for a day, audits for longe
   // Not yet: its deletion is not finished.
   on.clock.nowMs += 30 * DAY_MS
   expect(await find(one)).toMatchObject({ state: 'deleting' })
-  const release = newRelease(one)
-  await handOver(one, release)
-  await on.documents.bury(one, newRelease(one).releaseId, signal)
+  const refund = newRefund(one)
+  await nameRefund(one, refund)
+  await on.documents.bury(one, newRefund(one).refundId, signal)
   expect(await find(one)).toMatchObject({ state: 'deleting' })
-  await on.documents.bury(one, release.releaseId, signal)
+  await on.documents.bury(one, refund.refundId, signal)
   const later = document({ documentId: one.documentId })
   const items = () => Array.fromAsync(on.documents.list(on.workspaceId, signal))
   for (const passMs of [0, DAY_MS - 1000]) {
     on.clock.nowMs += passMs
-    const tombstone = remainsOf(one, { state: 'gone', releasedBy: release.releaseId, markedIn: 9 })
+    const tombstone = remainsOf(one, { state: 'gone', refundId: refund.refundId, refundVersion: 9 })
     for (const each of [await begin(later), await find(one)]) expect(each).toEqual(tombstone)
     expect(await on.documents.findAll(on.workspaceId, [one.documentId], signal)).toEqual([tombstone])
   }

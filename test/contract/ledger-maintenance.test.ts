@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceLedger } from '../../lib/ledger/ports/ledger.ts'
 import type { TableShard } from '../../lib/ledger/ports/ledger-maintenance.ts'
-import { newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { newRefund, newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { useTableStores } from '../support/stores/table-stores.ts'
 
 const { signal } = new AbortController()
 
 const on = useTableStores()
-const { attempt, taken, counted, ledgerNow } = on
+const { attempt, held, counted, ledgerNow } = on
 const read = () => on.ledger.read(on.workspaceId, signal)
 const usage = () => on.ledger.usage(on.workspaceId, signal)
-const take = (one: ReturnType<typeof attempt>) => on.ledger.take(one, signal, 0)
+const hold = (one: ReturnType<typeof attempt>) => on.ledger.hold(one, signal, 0)
 const create = () => on.ledger.create(on.workspaceId, { quotaBytes: 500 }, signal)
 
 const SHARES = 4
@@ -50,23 +50,23 @@ describe('correct', () => {
   }
 
   it('changes the used bytes by the drift, once, and nothing else', async () => {
-    await taken()
+    await held()
     const before = await ledgerNow()
     for (let times = 0; times < 2; times++) expect(await correct(40, before)).toBe(true)
     expect(await ledgerNow()).toEqual({ ...before, usedBytes: 40, documents: 3, version: before.version + 1 })
   })
 
   it('does so again for a drift that was seen after the last correction', async () => {
-    await taken()
+    await held()
     expect(await correct(40, await ledgerNow())).toBe(true)
     const corrected = await ledgerNow()
-    await taken()
+    await held()
     expect(await correct(35, corrected, 40)).toBe(true)
     expect((await usage())?.usedBytes).toBe(135)
   })
 
   it('leaves a ledger alone that was made since', async () => {
-    await taken()
+    await held()
     const { version, createdAt } = await ledgerNow()
     expect(await correct(700)).toBe(false)
     expect(await correct(700, { version: version + 1, createdAt })).toBe(false)
@@ -81,8 +81,8 @@ describe('correct', () => {
     expect(await correct(700)).toBe(true)
     expect(await correct(700)).toBe(false)
     expect(await usage()).toEqual({ quotaBytes: 1000, usedBytes: 700 })
-    expect(await take(attempt({ sizeBytes: 301 }))).toMatchObject({ outcome: 'quota_exceeded' })
-    await taken({ sizeBytes: 300 })
+    expect(await hold(attempt({ sizeBytes: 301 }))).toMatchObject({ outcome: 'quota_exceeded' })
+    await held({ sizeBytes: 300 })
   })
 })
 
@@ -96,20 +96,20 @@ describe('remove', () => {
     for (let times = 0; times < 2; times++) expect(await remove(version)).toBe(true)
     expect(await read()).toBeUndefined()
     // Then it is as one that was never seen.
-    expect(await take(attempt())).toMatchObject({ outcome: 'taken', ledger: { quotaBytes: 1000 } })
+    expect(await hold(attempt())).toMatchObject({ outcome: 'held', ledger: { quotaBytes: 1000 } })
   })
 
   it.each<[string, () => Promise<unknown>, seen?: 'before' | 'never']>([
     ['counts bytes', () => counted(1)],
     ['counts a document that weighs nothing', () => counted(0)],
-    ['has a taking under way that weighs nothing', () => taken({ sizeBytes: 0 })],
+    ['has a hold under way that weighs nothing', () => held({ sizeBytes: 0 })],
     [
       'has a deletion under way of what weighs nothing',
-      async () => on.ledger.mark(newRelease(await counted(0)), signal, 0),
+      async () => on.ledger.beginRefund(newRefund(await counted(0)), signal, 0),
     ],
     [
       'changed since it was looked at, although it is empty again',
-      async () => on.ledger.giveBack(await taken(), signal),
+      async () => on.ledger.void(await held(), signal),
       'before',
     ],
     ['was made after none was seen', async () => {}, 'never'],

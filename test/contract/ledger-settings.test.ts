@@ -6,7 +6,7 @@ const { signal } = new AbortController()
 const NONE = { expireAfterSeconds: undefined, expireAtMostSeconds: undefined, requestsPerMinute: undefined }
 
 const on = useTableStores()
-const { attempt, taken, ledgerNow } = on
+const { attempt, held, ledgerNow } = on
 const read = () => on.ledger.read(on.workspaceId, signal)
 const create = (settings: WorkspaceSettings) => on.ledger.create(on.workspaceId, settings, signal)
 const change = async (to: Partial<WorkspaceSettings>, shown: Partial<WorkspaceSettings> = {}) =>
@@ -17,8 +17,8 @@ it('changes the settings of no workspace it has never seen', async () => {
   expect(await read()).toBeUndefined()
 })
 
-it('sets how long documents are kept, which every taking tells, and the limit; what is not named stays', async () => {
-  await taken({ sizeBytes: 300 })
+it('sets how long documents are kept, which every hold tells, and the limit; what is not named stays', async () => {
+  await held({ sizeBytes: 300 })
   const all = { expireAfterSeconds: 60, expireAtMostSeconds: 90, requestsPerMinute: 30 }
   for (const to of [all, { expireAfterSeconds: 70 }, { expireAtMostSeconds: 80, requestsPerMinute: undefined }, NONE]) {
     const before = await ledgerNow()
@@ -26,9 +26,9 @@ it('sets how long documents are kept, which every taking tells, and the limit; w
     expect(await change(to)).toEqual(after)
     expect(await ledgerNow()).toEqual(after)
     const other = attempt({ sizeBytes: 1 })
-    const ledger = { ...after, usedBytes: 301, documents: 2, version: after.version + 1, takings: expect.any(Array) }
-    expect(await on.ledger.take(other, signal, 0)).toEqual({ outcome: 'taken', ledger })
-    await on.ledger.giveBack(other, signal)
+    const ledger = { ...after, usedBytes: 301, documents: 2, version: after.version + 1, holds: expect.any(Array) }
+    expect(await on.ledger.hold(other, signal, 0)).toEqual({ outcome: 'held', ledger })
+    await on.ledger.void(other, signal)
   }
 })
 

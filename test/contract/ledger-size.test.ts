@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_RELEASES, MAX_TAKINGS } from '../../lib/aws/dynamodb/ledger.ts'
+import { MAX_HOLDS, MAX_REFUNDS } from '../../lib/aws/dynamodb/ledger.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
 import { CONFIG, createMemoryTables, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
-import { LEDGER_NOW_MS, newAttempt, newRelease, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { LEDGER_NOW_MS, newAttempt, newRefund, newWorkspaceId } from '../support/stores/ledger-values.ts'
 import { openTableStores } from '../support/stores/table-stores.ts'
 
 const { signal } = new AbortController()
 
 describe.each([
-  [1, MAX_TAKINGS],
-  [40, MAX_TAKINGS],
-  [41, MAX_TAKINGS - 1],
-  [128, MAX_TAKINGS - 2],
+  [1, MAX_HOLDS],
+  [40, MAX_HOLDS],
+  [41, MAX_HOLDS - 1],
+  [128, MAX_HOLDS - 2],
 ])('the item of a workspace whose id has %i letters', (letters, most) => {
   const workspaceId = newWorkspaceId().padEnd(128, 'x').slice(-letters) as WorkspaceId
   /** By key, so that its document's id is stored. Numbers of full length: AWS rounds the size of each up. */
@@ -34,26 +34,26 @@ describe.each([
       per_minute: 59_999,
       expire_after: 315_359_999,
       expire_at_most: 315_359_999,
-      takings: {},
-      releases: {},
+      holds: {},
+      refunds: {},
     })
     const { ledger } = openTableStores({ dynamoDb: stored.client, config: CONFIG })
     return { ledger, itemBytes: () => itemSizeBytes(stored.attributes(WORKSPACES_TABLE)[0]) }
   }
 
-  it(`stays below 1 KB with all ${most} takings that are let in`, async () => {
+  it(`stays below 1 KB with all ${most} holds that are let in`, async () => {
     const { ledger, itemBytes } = await open()
-    let taken = 0
-    while (taken < 30 && (await ledger.take(one(taken), signal, 0)).outcome === 'taken') taken++
-    expect(taken).toBe(most)
+    let held = 0
+    while (held < 30 && (await ledger.hold(one(held), signal, 0)).outcome === 'held') held++
+    expect(held).toBe(most)
     expect(itemBytes()).toBeLessThanOrEqual(1024)
   })
 
-  it('stays below 1 KB with all releases', async () => {
+  it('stays below 1 KB with all refunds', async () => {
     const { ledger, itemBytes } = await open()
-    for (let marked = 0; marked < MAX_RELEASES; marked++) {
-      const release = newRelease(one(marked), { leaseEndsAtMs: 1_900_000_000_001 })
-      expect(await ledger.mark(release, signal, 0)).not.toBe('crowded')
+    for (let refunding = 0; refunding < MAX_REFUNDS; refunding++) {
+      const refund = newRefund(one(refunding), { leaseEndsAtMs: 1_900_000_000_001 })
+      expect(await ledger.beginRefund(refund, signal, 0)).not.toBe('crowded')
     }
     expect(itemBytes()).toBeLessThanOrEqual(1024)
   })

@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { expect, it } from 'vitest'
 import type { Attributes, Codec } from '../../lib/aws/dynamodb/codec.ts'
 import { DELETED, DUE, READY } from '../../lib/aws/dynamodb/document-codec.ts'
-import { RELEASE, TAKING, WORKSPACE } from '../../lib/aws/dynamodb/workspace-codec.ts'
+import { HOLD, REFUND, WORKSPACE } from '../../lib/aws/dynamodb/workspace-codec.ts'
 import type { Attempt } from '../../lib/ledger/ports/documents.ts'
 import { UnreadableItemError } from '../../lib/ledger/ports/unreadable-item.ts'
 import { DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
@@ -53,7 +53,7 @@ it.each(OF_DOCUMENTS)(
     if (state === 'stray') await documents.putStray(strayOf(one), signal)
     else if (state === 'pending') await run(['begin'], one)
     else {
-      const document = await run(['begin', 'take', 'record'], one, { expiresAt: new Date(0) })
+      const document = await run(['begin', 'hold', 'record'], one, { expiresAt: new Date(0) })
       if (state === 'deleting') await run(['delete'], one)
       if (state === 'gone') await deleteDocument(document)
     }
@@ -87,9 +87,9 @@ it('an item of a state that nobody knows is no document', async () => {
   await expect(documents.find(one, signal)).rejects.toThrow('item_state is archived')
 })
 
-type Kind = 'takings' | 'releases'
-/** Each damages a marker in a ledger, instead of the ledger. */
-const ofMarkers = (kind: Kind, codec: object): [what: string, damage: Damage][] => {
+type Kind = 'holds' | 'refunds'
+/** Each damages a hold or refund in a ledger, instead of the ledger. */
+const ofEntries = (kind: Kind, codec: object): [what: string, damage: Damage][] => {
   const ofEach = damagesOf(codec).map(([what, damage]): [string, Damage] => [
     `${kind} with ${what}`,
     (item) => {
@@ -101,11 +101,11 @@ const ofMarkers = (kind: Kind, codec: object): [what: string, damage: Damage][] 
   }
   return [...ofEach, [`${kind} that are no maps`, ofNone]]
 }
-const OF_LEDGERS = [...damagesOf(WORKSPACE), ...ofMarkers('takings', TAKING), ...ofMarkers('releases', RELEASE)]
+const OF_LEDGERS = [...damagesOf(WORKSPACE), ...ofEntries('holds', HOLD), ...ofEntries('refunds', REFUND)]
 
 it.each(OF_LEDGERS)('a ledger, with %s, is named when it is read, and still listed', async (_, damage) => {
   const { deps, ledger, run, stored } = createPorts()
-  await run(['take', 'mark'])
+  await run(['hold', 'beginRefund'])
   expect(await ledger.read(WORKSPACE_ID, signal)).toMatchObject({ usedBytes: 100 })
   await stored.change(WORKSPACES_TABLE, damage)
   for (const read of [() => ledger.read(WORKSPACE_ID, signal), () => ledger.usage(WORKSPACE_ID, signal)]) {
@@ -121,8 +121,8 @@ it.each(OF_LEDGERS)('a ledger, with %s, is named when it is read, and still list
 it('a ledger that cannot be read is not in the way of what closes', async () => {
   const { begin, ledger, run, stored } = createPorts()
   const one = begin()
-  await run(['take'], one)
+  await run(['hold'], one)
   await stored.change(WORKSPACES_TABLE, (item) => Object.assign(item, { corrected_in: TOO_LARGE }))
-  await ledger.unmark(one, signal)
-  expect(stored.attributes(WORKSPACES_TABLE)).toMatchObject([{ takings: { M: {} }, remaining_bytes: { N: '900' } }])
+  await ledger.capture(one, signal)
+  expect(stored.attributes(WORKSPACES_TABLE)).toMatchObject([{ holds: { M: {} }, remaining_bytes: { N: '900' } }])
 })

@@ -98,7 +98,7 @@ it('the packaged function manageWorkspaces makes a workspace with a key, which w
 
 describe('the packaged scheduled functions', () => {
   const HOUR_MS = 3_600_000
-  it('resolveDueWork gives back what a dead process had taken, and reports it', async () => {
+  it('resolveDueWork frees what a dead process held, and reports it', async () => {
     const workspace = await world().newWorkspace(100)
     await world().plantAttempt(workspace, { sizeBytes: 40, leaseEndsAtMs: Date.now() - HOUR_MS })
     const runtime = await start('resolveDueWork')
@@ -127,10 +127,10 @@ describe('the packaged scheduled functions', () => {
     await expireAfterPromotion(workspace, 1000)
     const runtime = await start('resolveDueWork')
     const quiet = { failed: 0, unlisted: 0, oldestMs: 0 }
-    expect(await runtime.invoke({})).toMatchObject({ expiries: { gaveBack: 1, ...quiet } })
+    expect(await runtime.invoke({})).toMatchObject({ expiries: { freed: 1, ...quiet } })
     expect(await world().stateOf(workspace)).toMatchObject({ documents: 0, objects: 0, usedBytes: 0, unfinished: 0 })
     expect(takeLines(runtime)).toContainEqual(expect.objectContaining({ Expiries: 1 }))
-    expect(await runtime.invoke({})).toMatchObject({ expiries: { gaveBack: 0, ...quiet } })
+    expect(await runtime.invoke({})).toMatchObject({ expiries: { freed: 0, ...quiet } })
     const [idle] = takeLines(runtime).filter((line) => 'OldestLeftover' in line)
     expect(Object.keys(idle ?? {}).filter((name) => /Expiries|Expiry/.test(name))).toEqual([])
   })
@@ -139,11 +139,11 @@ describe('the packaged scheduled functions', () => {
     const workspace = await world().newWorkspace(100)
     await expireAfterPromotion(workspace, HOUR_MS)
     const runtime = await start('resolveDueWork', { WORKSPACES_TABLE: 'not-there' })
-    expect(await runtime.invoke({})).toMatchObject({ expiries: { gaveBack: 0, failed: 1, unlisted: 0 } })
+    expect(await runtime.invoke({})).toMatchObject({ expiries: { freed: 0, failed: 1, unlisted: 0 } })
     const metrics = takeLines(runtime).find((line) => 'ExpiriesFailed' in line)
     expect(metrics).toMatchObject({ ExpiriesFailed: 1, OldestExpiry: expect.any(Number) })
     expect(Number(metrics?.OldestExpiry)).toBeGreaterThanOrEqual(HOUR_MS)
-    expect(await (await start('resolveDueWork')).invoke({})).toMatchObject({ expiries: { gaveBack: 1 } })
+    expect(await (await start('resolveDueWork')).invoke({})).toMatchObject({ expiries: { freed: 1 } })
   })
 
   it('resolveDueWork fails when it cannot list what is due', async () => {

@@ -55,7 +55,7 @@ const remains = async () =>
   Object.values(await everythingIn(service()))
     .flat()
     .filter((text) => text.includes('ws_smoke_') && !isTombstone(text))
-/** A document's item once its bytes were given back: it expires in a day. */
+/** A document's item once its bytes were refunded: it expires in a day. */
 const isTombstone = (text: string) => text.includes('"item_state":"gone"') && text.includes('"ttl_at"')
 
 const SHOWS_A_DOCUMENT = /^GET \/v1\/files\/file_\w+$/

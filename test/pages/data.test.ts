@@ -4,7 +4,7 @@ import { keyIdOf } from '../../lib/auth/api-token.ts'
 import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
 import { DELETED, DUE, READY } from '../../lib/aws/dynamodb/document-codec.ts'
 import { createDueWork } from '../../lib/aws/dynamodb/due-work.ts'
-import { RELEASE, TAKING, WORKSPACE } from '../../lib/aws/dynamodb/workspace-codec.ts'
+import { HOLD, REFUND, WORKSPACE } from '../../lib/aws/dynamodb/workspace-codec.ts'
 import { resolveDueItems } from '../../lib/ledger/resolve-due-items.ts'
 import { LONGEST_COPY_MS, undo } from '../../lib/ledger/undo.ts'
 import { createTestApi } from '../support/api/test-api.ts'
@@ -77,7 +77,7 @@ beforeAll(async () => {
   // An attempt by key that is undone, although something may still be on its way.
   const one = newAttempt({ workspaceId, documentId: newAttempt().documentId })
   await api.documents.begin(pendingOf(one), undefined, signal)
-  await api.ledger.take(one, signal, 0)
+  await api.ledger.hold(one, signal, 0)
   await undo(one, clock.nowMs + LONGEST_COPY_MS, dependencies, signal)
 
   const { version = 0, createdAt = new Date() } = stored.ledgerOf(workspaceId) ?? {}
@@ -86,13 +86,13 @@ beforeAll(async () => {
   await workspaces.correct(workspaceId, drift, signal)
 })
 
-/** Attributes of maps too, as `takings.n`. */
+/** Attributes of maps too, as `holds.n`. */
 const attributesOf = (all: Item[]): string[] =>
   all.flatMap((item) => [
     ...Object.keys(item),
-    ...['takings', 'releases'].flatMap((map) =>
-      Object.values((item[map] ?? {}) as Record<string, object>).flatMap((marker) =>
-        Object.keys(marker).map((name) => `${map}.${name}`),
+    ...['holds', 'refunds'].flatMap((map) =>
+      Object.values((item[map] ?? {}) as Record<string, object>).flatMap((entry) =>
+        Object.keys(entry).map((name) => `${map}.${name}`),
       ),
     ),
   ])
@@ -153,10 +153,10 @@ describe(PAGE, () => {
     const byState = documentedStates()
     const codecs = Object.entries({ pending: DUE, ready: READY, deleting: DELETED, stray: DUE })
     for (const [state, codec] of codecs) expect(byState[state]).toEqual(expect.arrayContaining(Object.keys(codec)))
-    const ofMarkers = Object.entries({ takings: TAKING, releases: RELEASE }).flatMap(([map, codec]) =>
+    const ofEntries = Object.entries({ holds: HOLD, refunds: REFUND }).flatMap(([map, codec]) =>
       Object.keys(codec).map((name) => `${map}.${name}`),
     )
     const ofWorkspaces = attributeRowsOf('Workspaces').flatMap(([first]) => namesIn(first))
-    expect(sorted(ofWorkspaces)).toEqual(sorted([...Object.keys(WORKSPACE), ...ofMarkers]))
+    expect(sorted(ofWorkspaces)).toEqual(sorted([...Object.keys(WORKSPACE), ...ofEntries]))
   })
 })

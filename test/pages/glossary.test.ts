@@ -11,7 +11,7 @@ const entriesOf = (heading: string) =>
 const LEDGER = entriesOf('## The ledger')
 const AUDIT = entriesOf('## The audit')
 
-/** The code's words: `handOver` and `promotion_in_progress` are more than one. */
+/** The code's words: `nameRefund` and `promotion_in_progress` are more than one. */
 const CODE = globSync('lib/{promotion,ledger,audit}/**/*.ts', { cwd: ROOT })
   .map(read)
   .join('\n')

@@ -54,8 +54,8 @@ export async function addUp(ports: Ports, meanwhile: () => Promise<unknown> = as
 }
 
 export const passBy = async (ports: Ports) => {
-  const one = await ports.run(['take'])
-  await ports.ledger.giveBack(one, signal)
+  const one = await ports.run(['hold'])
+  await ports.ledger.void(one, signal)
 }
 
 /** Counts more bytes: a drift, if nothing holds them. */

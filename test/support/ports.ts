@@ -10,7 +10,7 @@ import { createAdmission } from '../../lib/promotion/admission.ts'
 import { createTelemetry } from '../../lib/telemetry.ts'
 import { storedObject } from './aws/memory-s3.ts'
 import { CONFIG, createMemoryTables, DOCUMENTS_TABLE } from './dynamodb/memory-tables.ts'
-import { newAttempt, newDocument, newRelease, pendingOf, strayOf, type TestAttempt } from './stores/ledger-values.ts'
+import { newAttempt, newDocument, newRefund, pendingOf, strayOf, type TestAttempt } from './stores/ledger-values.ts'
 import { createMemoryObjects } from './stores/memory-objects.ts'
 
 export const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
@@ -21,9 +21,9 @@ export const LATE_COPY_MS = 15 * 60 * 1000
 const { signal } = new AbortController()
 
 /** One call of an attempt. */
-export type Step = 'begin' | 'copy' | 'take' | 'record' | 'unmark' | 'stray' | 'fence' | 'delete' | 'mark'
+export type Step = 'begin' | 'copy' | 'hold' | 'record' | 'capture' | 'stray' | 'fence' | 'delete' | 'beginRefund'
 /** All that a promotion does. */
-export const ALL_STEPS: readonly Step[] = ['begin', 'copy', 'take', 'record', 'unmark']
+export const ALL_STEPS: readonly Step[] = ['begin', 'copy', 'hold', 'record', 'capture']
 
 interface Circumstances {
   defaultQuotaBytes?: number
@@ -68,16 +68,16 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
     const does: Record<Step, () => unknown> = {
       begin: () => documents.begin(pendingOf(one), undefined, signal),
       copy: () => putObject(one),
-      take: async () => {
-        const taken = await ledger.take(one, signal, 0)
-        if (taken.outcome === 'taken') document.countedFrom = taken.ledger.version
+      hold: async () => {
+        const taken = await ledger.hold(one, signal, 0)
+        if (taken.outcome === 'held') document.countedFrom = taken.ledger.version
       },
       record: () => documents.record(document, signal),
-      unmark: () => ledger.unmark(one, signal),
+      capture: () => ledger.capture(one, signal),
       stray: () => documents.putStray(strayOf(one, clock.nowMs + LATE_COPY_MS), signal),
       fence: () => documents.fence(one, signal),
       delete: () => documents.delete(one, { dueAtMs }, signal),
-      mark: () => ledger.mark(newRelease(one, { leaseEndsAtMs: dueAtMs }), signal, 0),
+      beginRefund: () => ledger.beginRefund(newRefund(one, { leaseEndsAtMs: dueAtMs }), signal, 0),
     }
     for (const step of steps) await does[step]()
     return document
@@ -130,11 +130,11 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
     },
     /** The stores in numbers. */
     state(workspaceId = WORKSPACE) {
-      const { usedBytes = 0, takings = [], releases = [] } = stored.ledgerOf(workspaceId) ?? {}
+      const { usedBytes = 0, holds = [], refunds = [] } = stored.ledgerOf(workspaceId) ?? {}
       const items = stored.items().filter((item) => item.workspaceId === workspaceId)
       return {
         used: usedBytes,
-        markers: takings.length + releases.length,
+        entries: holds.length + refunds.length,
         unfinished: items.filter(({ state }) => state !== 'ready' && state !== 'gone').length,
         documents: items.filter(({ state }) => state === 'ready').length,
         objects: [...objects.documents.keys()].filter((key) => key.startsWith(`documents/${workspaceId}/`)).length,
@@ -145,9 +145,9 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
 
 export type Ports = ReturnType<typeof createPorts>
 
-export const NOTHING = { used: 0, markers: 0, unfinished: 0, documents: 0, objects: 0 }
+export const NOTHING = { used: 0, entries: 0, unfinished: 0, documents: 0, objects: 0 }
 /** The state with one document, of the size that newAttempt gives. */
-export const ONE_DOCUMENT = { used: 100, markers: 0, unfinished: 0, documents: 1, objects: 1 }
+export const ONE_DOCUMENT = { used: 100, entries: 0, unfinished: 0, documents: 1, objects: 1 }
 
 export interface LogLine extends LogFields {
   level: string

@@ -108,7 +108,7 @@ describe('the events about documents', () => {
     // An attempt that died and is undone.
     const one = newAttempt({ workspaceId: 'ws_1' as WorkspaceId })
     await api.documents.begin(pendingOf(one), undefined, signal)
-    await api.ledger.take(one, signal, 0)
+    await api.ledger.hold(one, signal, 0)
     await undo(one, api.clock.nowMs + LONGEST_COPY_MS, api.dependencies, signal)
     expect([api.seen() > 0, await api.take()]).toEqual([true, []])
   })

@@ -5,7 +5,7 @@ import {
   documentIdOfAttempt,
   formatFileId,
   newAttemptId,
-  newReleaseId,
+  newRefundId,
   parseContainerId,
   parseFileId,
 } from '../../lib/ids.ts'
@@ -120,7 +120,7 @@ describe('parseFileId', () => {
 describe('new ids', () => {
   it.each([
     ['attempts', newAttemptId],
-    ['releases', newReleaseId],
+    ['refunds', newRefundId],
   ])('of %s sort by the time they were made', (_, make) => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const ids: string[] = []
@@ -135,7 +135,7 @@ describe('new ids', () => {
   })
 
   it('never repeat', () => {
-    const ids = Array.from({ length: 1000 }, () => [newAttemptId(), newReleaseId()]).flat()
+    const ids = Array.from({ length: 1000 }, () => [newAttemptId(), newRefundId()]).flat()
     expect(new Set(ids).size).toBe(2000)
   })
 })

@@ -3,7 +3,7 @@ import { removeKeysLeft } from '../../../lib/administration/delete-workspace.ts'
 import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { LONGEST_LIFE_MS } from '../../../lib/ledger/begin-document.ts'
-import { cleanMarkers } from '../../../lib/ledger/clean-markers.ts'
+import { cleanLedger } from '../../../lib/ledger/clean-ledger.ts'
 import { resolveDueItem } from '../../../lib/ledger/resolve-due-item.ts'
 import { endStray } from '../../../lib/ledger/undo.ts'
 import { CommandError } from '../command-error.ts'
@@ -76,7 +76,7 @@ export async function removeEmptied(
 ): Promise<StoredItem[]> {
   for await (const item of stores.documents.list(workspaceId, signal)) await endLeftover(item, stores, signal)
   const ledger = await stores.ledger.read(workspaceId, signal)
-  if (ledger) await cleanMarkers(ledger, stores, signal)
+  if (ledger) await cleanLedger(ledger, stores, signal)
   // Read in this order: whoever makes a document changes the ledger first.
   const version = (await stores.ledger.read(workspaceId, signal))?.version
   const left = await Array.fromAsync(stores.documents.list(workspaceId, signal))

@@ -167,7 +167,7 @@ export async function deleteDocuments(session: Session, workspaceId: WorkspaceId
     const isThere = item?.state === 'ready' || item?.state === 'deleting'
     const document = isThere ? (await deleteDocument(item, {}, stores, bounded))?.document : undefined
     const name = item?.state === 'ready' ? ` (${item.filename})` : ''
-    const given = document && `deleted, ${exactBytes(document.sizeBytes)} given back${name}`
+    const given = document && `deleted, ${exactBytes(document.sizeBytes)} freed${name}`
     const json = { workspaceId, documentId, outcome: document ? 'deleted' : 'absent', sizeBytes: document?.sizeBytes }
     output.done(`${documentId}: ${given ?? ABSENT}.`, json)
   }

@@ -78,9 +78,9 @@ async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quo
 
 async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
   const ledger = await requireWorkspace(workspaceId, await session.stores(), session.signal)
-  const underWay = [...ledger.takings, ...ledger.releases].map((each) => {
+  const underWay = [...ledger.holds, ...ledger.refunds].map((each) => {
     const { documentId, attemptId, sizeBytes, leaseEndsAtMs } = each
-    const what = 'releaseId' in each ? 'deletion' : 'promotion'
+    const what = 'refundId' in each ? 'deletion' : 'promotion'
     return { documentId, attemptId, what, sizeBytes, leaseEndsAt: new Date(leaseEndsAtMs) }
   })
   const facts = [
@@ -171,7 +171,7 @@ function doubtAbout(quotaBytes: number, known: StorageUsage): string | undefined
 const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes
 
 /** Leaves out what concerns only the ledger. */
-const toJson = ({ version: _, takings: __, releases: ___, ...workspace }: WorkspaceLedger) => ({
+const toJson = ({ version: _, holds: __, refunds: ___, ...workspace }: WorkspaceLedger) => ({
   ...workspace,
   remainingBytes: remaining(workspace),
 })

@@ -80,12 +80,12 @@ export async function letExpire(trial: Trial, signal: AbortSignal): Promise<stri
 export async function expectExpired(trial: Trial, signal: AbortSignal): Promise<string> {
   const { workspaceId, documentId, expiresAt } = trial.expiring ?? {}
   if (!workspaceId || !documentId || !expiresAt) throw new Error('there is no document that expires')
-  const isGivenBack = async () => {
+  const isFreed = async () => {
     const found = await trial.stores.documents.find({ workspaceId, documentId }, signal)
     return found?.state === 'gone'
   }
   const sinceMs = () => Date.now() - expiresAt.getTime()
-  await eventually(isGivenBack, 'it is counted two minutes after its end', signal, DELETED_WITHIN_MS - sinceMs())
+  await eventually(isFreed, 'it is counted two minutes after its end', signal, DELETED_WITHIN_MS - sinceMs())
   expectAnswer(await ask(`/files/${documentId}`, {}, trial, signal), '404 document_expired')
-  return `404 document_expired, its bytes given back within ${Math.round(sinceMs() / 1000)} s`
+  return `404 document_expired, its bytes free within ${Math.round(sinceMs() / 1000)} s`
 }

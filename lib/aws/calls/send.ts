@@ -5,7 +5,7 @@ import { ServiceError } from '../../errors.ts'
 import { isMistimed, isOutage, isThrottled, isUnanswered, named, statusOf, wasNeverConnected } from './failures.ts'
 
 /**
- * For writes that open something: an attempt, a copy, bytes taken, a release. One that may have taken effect is never
+ * For writes that open something: an attempt, a copy, a hold, a refund. One that may have taken effect is never
  * repeated; one that was throttled certainly has not (docs/reliability.md, "What opens is sent once").
  */
 export const SENT_ONCE = { tries: 1 } as const
@@ -13,7 +13,7 @@ export const SENT_ONCE = { tries: 1 } as const
 export const CLOSING = { retryForMs: 60_000 } as const
 
 export interface SendOptions {
-  /** By port and method, such as `ledger.take`, or S3's operation. Logged when the call fails. */
+  /** By port and method, such as `ledger.hold`, or S3's operation. Logged when the call fails. */
   name: string
   /** Aborts the call, and the pauses between its tries. */
   signal: AbortSignal

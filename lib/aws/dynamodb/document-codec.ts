@@ -48,8 +48,8 @@ export const DELETED: Codec<Ended> = {
   item_state: { member: 'state', kind: 'string' },
   due_at: { member: 'dueAtMs', kind: 'number', ...OPTIONAL },
   event: { member: 'event', kind: 'string' },
-  released_by: { member: 'releasedBy', kind: 'string', ...OPTIONAL },
-  marked_in: { member: 'markedIn', kind: 'number', ...OPTIONAL },
+  refund_id: { member: 'refundId', kind: 'string', ...OPTIONAL },
+  refund_version: { member: 'refundVersion', kind: 'number', ...OPTIONAL },
 }
 
 export const DUE: Codec<PendingDocument | Stray> = {

@@ -1,4 +1,4 @@
-import type { DocumentId, ReleaseId } from '../../ids.ts'
+import type { DocumentId, RefundId } from '../../ids.ts'
 import type { Attempt, DocumentItem, Documents } from '../../ledger/ports/documents.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
@@ -102,23 +102,23 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       return decoded(item)
     },
 
-    async handOver(document, { releaseId, markedIn }, signal) {
+    async nameRefund(document, { refundId, refundVersion }, signal) {
       const change = {
-        UpdateExpression: 'SET released_by = :release_id, marked_in = :version',
-        ConditionExpression: `${IN_STATE} AND attribute_not_exists(released_by)`,
-        values: { ...stateOf(document, 'deleting'), ':release_id': releaseId, ':version': markedIn },
+        UpdateExpression: 'SET refund_id = :refund_id, refund_version = :version',
+        ConditionExpression: `${IN_STATE} AND attribute_not_exists(refund_id)`,
+        values: { ...stateOf(document, 'deleting'), ':refund_id': refundId, ':version': refundVersion },
       }
-      const { applied, item } = await update(document, change, 'handOver', signal)
-      if (applied) return releaseId
+      const { applied, item } = await update(document, change, 'nameRefund', signal)
+      if (applied) return refundId
       const isSame = item?.item_state?.S === 'deleting' && item.attempt_id?.S === document.attemptId
-      return isSame ? (item.released_by?.S as ReleaseId | undefined) : undefined
+      return isSame ? (item.refund_id?.S as RefundId | undefined) : undefined
     },
 
-    async bury(document, releasedBy, signal) {
+    async bury(document, refundId, signal) {
       const change = {
         UpdateExpression: 'SET item_state = :gone, ttl_at = :ttl_at REMOVE due_at, due_shard',
-        ConditionExpression: `${IN_STATE} AND released_by = :release_id`,
-        values: { ...stateOf(document, 'deleting'), ':gone': 'gone', ':ttl_at': ttlAt(), ':release_id': releasedBy },
+        ConditionExpression: `${IN_STATE} AND refund_id = :refund_id`,
+        values: { ...stateOf(document, 'deleting'), ':gone': 'gone', ':ttl_at': ttlAt(), ':refund_id': refundId },
       }
       await update(document, change, 'bury', signal)
     },

@@ -12,9 +12,9 @@ import { decodeLedger, encodeNewWorkspace, encodeSettings } from './workspace-co
 const IS_SAME_LEDGER = 'created_at = :created_at AND version >= :version'
 const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < :version)'
 const IS_ABSENT = 'attribute_not_exists(workspace_id)'
-/** Markers of bytes are of documents that are counted; a release that is left over is of none. */
+/** Holds are of documents that are counted; a refund that is left over is of none. */
 const IS_EMPTY = 'remaining_bytes = quota_bytes AND documents = :none'
-/** In the write that sets the quota: what is taken in between stays counted. */
+/** In the write that sets the quota: what is held in between stays counted. */
 const KEEP_USED_BYTES = 'remaining_bytes = remaining_bytes + :difference'
 
 /** A slice of the audit may end between two pages, so a page is small. */

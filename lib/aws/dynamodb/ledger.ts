@@ -1,11 +1,11 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import { ServiceError } from '../../errors.ts'
 import type { WorkspaceId } from '../../ids.ts'
-import type { Ledger, Marker, Release, Taking } from '../../ledger/ports/ledger.ts'
+import type { Hold, HoldKey, Ledger, RefundKey, WorkspaceLedger } from '../../ledger/ports/ledger.ts'
 import { isThrottled } from '../calls/failures.ts'
 import { CLOSING, SENT_ONCE, send } from '../calls/send.ts'
 import { openTable, type TableSettings, type Update, unlessThrottled, written } from './table.ts'
-import { decodeLedger, decodeUsage, encodeNewWorkspace, encodeRelease, encodeTaking } from './workspace-codec.ts'
+import { decodeLedger, decodeUsage, encodeHold, encodeNewWorkspace, encodeRefund } from './workspace-codec.ts'
 
 export interface LedgerSettings extends TableSettings {
   /** For workspaces without a quota of their own. */
@@ -13,44 +13,45 @@ export interface LedgerSettings extends TableSettings {
   now(): number
 }
 
-/** With so many takings, the item is below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
-export const MAX_TAKINGS = 12
+/** With so many holds, the item is below 1 KB and a write costs one unit (docs/decisions/0002-quota-ledger.md). */
+export const MAX_HOLDS = 12
 const LONGEST_ID_WITH_ALL = 40
-/** A taking in the item, with its document's id. */
-const TAKING_BYTES = 67
-/** Releases have places of their own, so they do not wait for takings. */
-export const MAX_RELEASES = 7
-/** No live marker lasts this long: older ones are leftovers of dead processes and take up no place. */
+/** A hold in the item, with its document's id. */
+const HOLD_BYTES = 67
+/** Refunds have places of their own, so they do not wait for holds. */
+export const MAX_REFUNDS = 7
+/** No live hold or refund lasts this long: older ones are leftovers of dead processes and take up no place. */
 const LEFTOVER_MS = 10_000
 /** Leftovers stay until somebody cleans them; this many make the item 4 KB. */
 const MAX_LEFTOVERS = 40
 /** About ten tries in the six seconds for which a promotion is patient. */
-const LONGEST_PAUSE_MS = { takings: 1300, releases: 65 }
-/** Retried at once: these free places and bytes, and the retries of all who wait for them would starve them. */
+const LONGEST_PAUSE_MS = { holds: 1300, refunds: 65 }
+/** Retried without a pause: these writes free places, and would lose to the holds that wait for a place. */
 const SOON = { ...CLOSING, longestPauseMs: 1 } as const
 
+// An entry is a hold, by its attempt's id, or a refund, by its own.
 const COUNT_CHANGE = 'ADD version :one'
-const TAKE = 'SET remaining_bytes = remaining_bytes - :size_bytes, documents = documents + :one'
-const MARK = '#markers.#marker = :marker'
-const HAS_PLACE = 'attribute_not_exists(#markers.#marker) AND size(#markers) < :most'
-const IS_MARKED = 'attribute_exists(#markers.#marker)'
-const REMOVE_MARKER = 'REMOVE #markers.#marker'
-/** The amount comes from the marker itself, so it is always what was taken. */
-const GIVE_BACK = 'SET remaining_bytes = remaining_bytes + #markers.#marker.n, documents = documents - :one'
+const COUNT_BYTES = 'SET remaining_bytes = remaining_bytes - :size_bytes, documents = documents + :one'
+const ADD_ENTRY = '#entries.#entry = :entry'
+const HAS_PLACE = 'attribute_not_exists(#entries.#entry) AND size(#entries) < :most'
+const IS_THERE = 'attribute_exists(#entries.#entry)'
+const REMOVE_ENTRY = 'REMOVE #entries.#entry'
+/** The amount comes from the entry itself, so it is always what was counted. */
+const RETURN_BYTES = 'SET remaining_bytes = remaining_bytes + #entries.#entry.n, documents = documents - :one'
 
-/** A long workspace id takes the room of some takings. */
-function mostTakings(workspaceId: WorkspaceId): number {
-  return MAX_TAKINGS - Math.max(0, Math.ceil((workspaceId.length - LONGEST_ID_WITH_ALL) / TAKING_BYTES))
+type Kind = 'holds' | 'refunds'
+
+/** A long workspace id takes the room of some holds. */
+function mostHolds(workspaceId: WorkspaceId): number {
+  return MAX_HOLDS - Math.max(0, Math.ceil((workspaceId.length - LONGEST_ID_WITH_ALL) / HOLD_BYTES))
 }
 
 export function createLedger(settings: LedgerSettings): Ledger {
   const { client } = settings
   const table = openTable(settings)
   const keyOf = ({ workspaceId }: { workspaceId: WorkspaceId }) => ({ workspace_id: workspaceId })
-  const names = ({ attemptId, releaseId }: Omit<Marker, 'workspaceId'>) => ({
-    '#markers': releaseId === undefined ? 'takings' : 'releases',
-    '#marker': releaseId ?? attemptId,
-  })
+  const holdNames = ({ attemptId }: HoldKey) => ({ '#entries': 'holds', '#entry': attemptId })
+  const refundNames = ({ refundId }: RefundKey) => ({ '#entries': 'refunds', '#entry': refundId })
 
   return {
     async read(workspaceId, signal) {
@@ -64,98 +65,96 @@ export function createLedger(settings: LedgerSettings): Ledger {
       return item && decodeUsage(item)
     },
 
-    async take(taking, signal, retryForMs) {
-      const written = await open('takings', taking, signal, retryForMs, {
-        UpdateExpression: `${TAKE}, ${MARK} ${COUNT_CHANGE}`,
-        ConditionExpression: `remaining_bytes >= :size_bytes AND ${HAS_PLACE}`,
-        ExpressionAttributeNames: names(taking),
-        values: { ':size_bytes': taking.sizeBytes, ':marker': encodeTaking(taking) },
-      })
+    async hold(hold, signal, retryForMs) {
+      const tryToHold = () =>
+        open('holds', hold, signal, retryForMs, {
+          UpdateExpression: `${COUNT_BYTES}, ${ADD_ENTRY} ${COUNT_CHANGE}`,
+          ConditionExpression: `remaining_bytes >= :size_bytes AND ${HAS_PLACE}`,
+          ExpressionAttributeNames: holdNames(hold),
+          values: { ':size_bytes': hold.sizeBytes, ':entry': encodeHold(hold) },
+        })
+      let written = await tryToHold()
+      if (written !== 'throttled' && !written.item) {
+        await makeWorkspace(hold.workspaceId, signal)
+        written = await tryToHold()
+      }
       if (written === 'throttled' || !written.item) return { outcome: 'crowded' }
       const ledger = decodeLedger(written.item)
-      if (written.applied) return { outcome: 'taken', ledger }
-      const hasRoom = ledger.quotaBytes - ledger.usedBytes >= taking.sizeBytes
-      return { outcome: hasRoom ? 'crowded' : 'quota_exceeded', ledger }
+      if (written.applied) return { outcome: 'held', ledger }
+      return { outcome: hasRoom(ledger, hold) ? 'crowded' : 'quota_exceeded', ledger }
     },
 
-    async mark(release, signal, retryForMs) {
-      const written = await open('releases', release, signal, retryForMs, {
-        UpdateExpression: `SET ${MARK} ${COUNT_CHANGE}`,
+    async capture(hold, signal) {
+      await close('capture', hold, REMOVE_ENTRY, holdNames(hold), signal)
+    },
+
+    async void(hold, signal) {
+      await close('void', hold, `${RETURN_BYTES} ${REMOVE_ENTRY}`, holdNames(hold), signal)
+    },
+
+    async beginRefund(refund, signal, retryForMs) {
+      const written = await open('refunds', refund, signal, retryForMs, {
+        UpdateExpression: `SET ${ADD_ENTRY} ${COUNT_CHANGE}`,
         ConditionExpression: HAS_PLACE,
-        ExpressionAttributeNames: names(release),
-        values: { ':marker': encodeRelease(release) },
+        ExpressionAttributeNames: refundNames(refund),
+        values: { ':entry': encodeRefund(refund) },
       })
       if (written === 'throttled') return 'crowded'
-      if (!written.item) throw withoutLedger(release)
-      return written.applied ? { markedIn: decodeLedger(written.item).version } : 'crowded'
+      if (!written.item) throw withoutLedger(refund)
+      return written.applied ? { refundVersion: decodeLedger(written.item).version } : 'crowded'
     },
 
-    async unmark(marker, signal) {
-      await close('unmark', marker, REMOVE_MARKER, names(marker), signal)
+    async cancelRefund(refund, signal) {
+      await close('cancelRefund', refund, REMOVE_ENTRY, refundNames(refund), signal)
     },
 
-    async giveBack(marker, signal) {
-      // The taking of a document that is deleted may be there still.
-      const isRelease = marker.releaseId !== undefined
-      const change = `${GIVE_BACK} ${REMOVE_MARKER}${isRelease ? ', takings.#attempt' : ''}`
-      const ofAttempt = isRelease ? { '#attempt': marker.attemptId } : {}
-      const { applied, item = {} } = await close('giveBack', marker, change, { ...names(marker), ...ofAttempt }, signal)
+    async payRefund(refund, signal) {
+      // The document's hold may not have been captured.
+      const change = `${RETURN_BYTES} ${REMOVE_ENTRY}, holds.#attempt`
+      const names = { ...refundNames(refund), '#attempt': refund.attemptId }
+      const { applied, item = {} } = await close('payRefund', refund, change, names, signal)
       return applied ? decodeUsage(item) : undefined
     },
   }
 
-  /** A write that may be repeated: without its marker, it changes nothing. */
+  /** A write that may be repeated: without its entry, it changes nothing. */
   function close(
     name: string,
-    marker: Marker,
+    of: HoldKey,
     UpdateExpression: string,
     ExpressionAttributeNames: Record<string, string>,
     signal: AbortSignal,
   ) {
     const change: Update = {
       UpdateExpression: `${UpdateExpression} ${COUNT_CHANGE}`,
-      ConditionExpression: IS_MARKED,
+      ConditionExpression: IS_THERE,
       ExpressionAttributeNames,
       values: { ':one': 1 },
       ReturnValues: 'ALL_NEW',
     }
-    return table.update(keyOf(marker), change, { name: `ledger.${name}`, signal, ...SOON })
+    return table.update(keyOf(of), change, { name: `ledger.${name}`, signal, ...SOON })
   }
 
   /** Tries a crowded ledger again, for as long as the caller is patient; at once if leftovers take up the places. */
-  async function open(
-    kind: 'takings' | 'releases',
-    marker: Taking | Release,
-    signal: AbortSignal,
-    retryForMs: number,
-    change: Update,
-  ) {
-    const most = kind === 'takings' ? mostTakings(marker.workspaceId) : MAX_RELEASES
-    const build = (leftovers = 0) => {
+  async function open(kind: Kind, entry: Hold, signal: AbortSignal, retryForMs: number, change: Update) {
+    const most = kind === 'holds' ? mostHolds(entry.workspaceId) : MAX_REFUNDS
+    const commandBeside = (leftovers: number) => {
       const values = { ...change.values, ':one': 1, ':most': most + leftovers }
-      return table.updateOf(keyOf(marker), { ...change, values, ReturnValues: 'ALL_NEW' })
+      return table.updateOf(keyOf(entry), { ...change, values, ReturnValues: 'ALL_NEW' })
     }
-    let allowed = 0
-    let isMade = kind === 'releases'
+    let besideSoMany = 0
     const retryOf = async (error: unknown) => {
-      if (!(error instanceof ConditionalCheckFailedException)) return undefined
-      if (error.Item === undefined) {
-        if (isMade) return undefined
-        isMade = true
-        await makeWorkspace(marker.workspaceId, signal)
-        return { command: build(), isAtOnce: true }
-      }
+      if (!(error instanceof ConditionalCheckFailedException) || !error.Item) return undefined
       const ledger = decodeLedger(error.Item)
-      if (kind === 'takings' && ledger.quotaBytes - ledger.usedBytes < marker.sizeBytes) return undefined
-      const isLeftover = ({ leaseEndsAtMs }: Taking) => leaseEndsAtMs < marker.leaseEndsAtMs - LEFTOVER_MS
-      const leftovers = Math.min(ledger[kind].filter(isLeftover).length, MAX_LEFTOVERS)
-      const isAtOnce = leftovers > allowed
-      allowed = leftovers
-      return { command: build(leftovers), isAtOnce }
+      if (kind === 'holds' && !hasRoom(ledger, entry)) return undefined
+      const leftovers = leftoversIn(ledger[kind], entry)
+      const isAtOnce = leftovers > besideSoMany
+      besideSoMany = leftovers
+      return { command: commandBeside(leftovers), isAtOnce }
     }
-    const name = kind === 'takings' ? 'ledger.take' : 'ledger.mark'
+    const name = kind === 'holds' ? 'ledger.hold' : 'ledger.beginRefund'
     const options = { name, signal, ...SENT_ONCE, retryForMs, longestPauseMs: LONGEST_PAUSE_MS[kind], retryOf }
-    return unlessThrottled(written(send(client, build(), options)))
+    return unlessThrottled(written(send(client, commandBeside(0), options)))
   }
 
   async function makeWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<void> {
@@ -175,7 +174,15 @@ export function createLedger(settings: LedgerSettings): Ledger {
   }
 }
 
-/** An item made now would give back bytes that it never counted. */
+const hasRoom = ({ quotaBytes, usedBytes }: WorkspaceLedger, { sizeBytes }: Hold) => quotaBytes - usedBytes >= sizeBytes
+
+/** How many of these are of dead processes, as far as places for them are given. */
+function leftoversIn(entries: readonly Hold[], { leaseEndsAtMs }: Hold): number {
+  const leftovers = entries.filter((each) => each.leaseEndsAtMs < leaseEndsAtMs - LEFTOVER_MS)
+  return Math.min(leftovers.length, MAX_LEFTOVERS)
+}
+
+/** An item made now would free bytes that it never counted. */
 function withoutLedger({ workspaceId }: { workspaceId: WorkspaceId }): Error {
   return new Error(`workspace ${workspaceId} has no ledger: it needs an audit`)
 }

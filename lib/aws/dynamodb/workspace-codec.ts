@@ -1,15 +1,15 @@
-import { type AttemptId, documentIdOfAttempt, type ReleaseId, type WorkspaceId, withoutPrefix } from '../../ids.ts'
+import { type AttemptId, documentIdOfAttempt, type RefundId, type WorkspaceId, withoutPrefix } from '../../ids.ts'
 import type {
   Counts,
-  Release,
+  Hold,
+  Refund,
   StorageUsage,
-  Taking,
   WorkspaceLedger,
   WorkspaceSettings,
 } from '../../ledger/ports/ledger.ts'
 import { type Attributes, type Codec, decode, decodeMap, encode } from './codec.ts'
 
-/** An item of the Workspaces table: what is counted, and the markers of changes whose counterpart is not written yet. */
+/** An item of the Workspaces table: what is counted, and the holds and refunds under way. */
 interface WorkspaceItem extends WorkspaceSettings {
   workspaceId: WorkspaceId
   createdAt: Date
@@ -19,9 +19,9 @@ interface WorkspaceItem extends WorkspaceSettings {
   documents: number
   version: number
   /** By attempt id. */
-  takings: Record<string, unknown>
-  /** By release id. */
-  releases: Record<string, unknown>
+  holds: Record<string, unknown>
+  /** By refund id. */
+  refunds: Record<string, unknown>
   /** The version before an audit's last correction. */
   correctedIn?: number
 }
@@ -41,29 +41,29 @@ export const WORKSPACE = {
   remaining_bytes: { member: 'remainingBytes', kind: 'number' },
   documents: { member: 'documents', kind: 'number' },
   version: { member: 'version', kind: 'number' },
-  takings: { member: 'takings', kind: 'map' },
-  releases: { member: 'releases', kind: 'map' },
+  holds: { member: 'holds', kind: 'map' },
+  refunds: { member: 'refunds', kind: 'map' },
   corrected_in: { member: 'correctedIn', kind: 'number', ...OPTIONAL },
   ...SETTINGS,
 } as const satisfies Codec<WorkspaceItem>
 
-type Marker = Omit<Taking, 'workspaceId' | 'documentId'> & { idOfDocument?: string }
+type Entry = Omit<Hold, 'workspaceId' | 'documentId'> & { idOfDocument?: string }
 
 /** One-letter names: each byte is written with every promotion of the workspace. */
-export const TAKING = {
+export const HOLD = {
   n: { member: 'sizeBytes', kind: 'number' },
   l: { member: 'leaseEndsAtMs', kind: 'number' },
   // Without its prefix, and only if it is not made from the attempt's.
   d: { member: 'idOfDocument', kind: 'string', ...OPTIONAL },
-} as const satisfies Codec<Marker>
+} as const satisfies Codec<Entry>
 
-export const RELEASE = { ...TAKING, a: { member: 'attemptId', kind: 'string' } } as const satisfies Codec<Marker>
+export const REFUND = { ...HOLD, a: { member: 'attemptId', kind: 'string' } } as const satisfies Codec<Entry>
 
-const toMarker = ({ documentId, ...marker }: Taking): Marker =>
-  documentId === documentIdOfAttempt(marker.attemptId) ? marker : { ...marker, idOfDocument: withoutPrefix(documentId) }
+const toEntry = ({ documentId, ...entry }: Hold): Entry =>
+  documentId === documentIdOfAttempt(entry.attemptId) ? entry : { ...entry, idOfDocument: withoutPrefix(documentId) }
 
-export const encodeTaking = (taking: Taking) => encode<Marker>(TAKING, toMarker(taking))
-export const encodeRelease = (release: Release) => encode<Marker>(RELEASE, toMarker(release))
+export const encodeHold = (hold: Hold) => encode<Entry>(HOLD, toEntry(hold))
+export const encodeRefund = (refund: Refund) => encode<Entry>(REFUND, toEntry(refund))
 
 /** Encodes only the members that `of` has, undefined or not. */
 export function encodeSettings(settings: Partial<WorkspaceSettings>, of: object = settings): Record<string, unknown> {
@@ -80,7 +80,7 @@ export function encodeNewWorkspace(
   { nowMs, usedBytes = 0, documents = 0, ...settings }: WorkspaceSettings & { nowMs: number } & Partial<Counts>,
 ) {
   const remainingBytes = settings.quotaBytes - usedBytes
-  const empty = { remainingBytes, documents, version: nowMs, createdAt: new Date(nowMs), takings: {}, releases: {} }
+  const empty = { remainingBytes, documents, version: nowMs, createdAt: new Date(nowMs), holds: {}, refunds: {} }
   return encode<WorkspaceItem>(WORKSPACE, { workspaceId, ...settings, ...empty })
 }
 
@@ -94,19 +94,19 @@ export function decodeUsage(attributes: Attributes): StorageUsage {
 export function decodeLedger(attributes: Attributes): WorkspaceLedger {
   const { remainingBytes, correctedIn: _, ...item } = decode<WorkspaceItem>(WORKSPACE, attributes)
   const { workspaceId } = item
-  const marker = (codec: Codec<Marker>, id: string, stored: unknown, kind: string) => {
+  const entryOf = (codec: Codec<Entry>, id: string, stored: unknown, kind: string) => {
     const name = `${kind} ${id} of workspace ${workspaceId}`
-    const { attemptId = id as AttemptId, idOfDocument, ...rest } = decodeMap<Marker>(codec, stored, name)
+    const { attemptId = id as AttemptId, idOfDocument, ...rest } = decodeMap<Entry>(codec, stored, name)
     const documentId = documentIdOfAttempt((idOfDocument as AttemptId | undefined) ?? attemptId)
     return { workspaceId, documentId, attemptId, ...rest }
   }
   return {
     ...item,
     usedBytes: item.quotaBytes - remainingBytes,
-    takings: Object.entries(item.takings).map(([id, taking]) => marker(TAKING, id, taking, 'taking')),
-    releases: Object.entries(item.releases).map(([id, release]) => ({
-      ...marker(RELEASE, id, release, 'release'),
-      releaseId: id as ReleaseId,
+    holds: Object.entries(item.holds).map(([id, hold]) => entryOf(HOLD, id, hold, 'hold')),
+    refunds: Object.entries(item.refunds).map(([id, refund]) => ({
+      ...entryOf(REFUND, id, refund, 'refund'),
+      refundId: id as RefundId,
     })),
   }
 }

@@ -6,10 +6,10 @@ const STEP_METRICS: Readonly<Record<Exclude<TimedStep, 'wait'>, MetricName>> = {
   authenticate: 'AuthenticateTime',
   look_up: 'LookUpTime',
   begin: 'BeginTime',
-  take: 'TakeTime',
+  hold: 'HoldTime',
   copy: 'CopyTime',
   record: 'RecordTime',
-  unmark: 'UnmarkTime',
+  capture: 'CaptureTime',
   undo: 'UndoTime',
 }
 

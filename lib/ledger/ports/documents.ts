@@ -1,4 +1,4 @@
-import type { AttemptId, ContainerId, DocumentId, FilePath, ReleaseId, WorkspaceId } from '../../ids.ts'
+import type { AttemptId, ContainerId, DocumentId, FilePath, RefundId, WorkspaceId } from '../../ids.ts'
 
 /** One try to make a document. Each writes an object of its own. */
 export interface Attempt {
@@ -52,12 +52,12 @@ export interface DeletedDocument extends CountedDocument {
   isExpired?: true | undefined
   /** When the resolver may go on with it, ms since 1970; of an expired document, when it expired. Missing: it is gone. */
   dueAtMs?: number | undefined
-  /** The release that gives its bytes back, and a version of the ledger that has the release's marker. */
-  releasedBy?: ReleaseId | undefined
-  markedIn?: number | undefined
+  /** The refund of its bytes, and a version of the ledger that has that refund. */
+  refundId?: RefundId | undefined
+  refundVersion?: number | undefined
 }
 
-/** Leads to what an undone attempt still has on its way: a late copy, a late taking. It is undone again once this is due. */
+/** Leads to what an undone attempt still has on its way: a late copy, a late hold. It is undone again once this is due. */
 export interface Stray extends Attempt {
   state: 'stray'
   /** By then, all that the attempt sent has arrived; ms since 1970. */
@@ -115,14 +115,14 @@ export interface Documents {
     when: Deletion & { dueAtMs: number },
     signal: AbortSignal,
   ): Promise<DocumentItem | undefined>
-  /** Hands the bytes of a `deleting` document over to a release, whose marker must be in the ledger. @returns the release that they are handed over to */
-  handOver(
+  /** Names the one refund of a `deleting` document's bytes, which must be in the ledger. @returns the refund that it names */
+  nameRefund(
     document: Attempt,
-    release: { releaseId: ReleaseId; markedIn: number },
+    refund: { refundId: RefundId; refundVersion: number },
     signal: AbortSignal,
-  ): Promise<ReleaseId | undefined>
-  /** Makes it `gone`: its bytes are given back, and its object is deleted. */
-  bury(document: Attempt, releasedBy: ReleaseId, signal: AbortSignal): Promise<void>
+  ): Promise<RefundId | undefined>
+  /** Makes it `gone`: its bytes are refunded, and its object is deleted. */
+  bury(document: Attempt, refundId: RefundId, signal: AbortSignal): Promise<void>
   /** Keeps a tombstone for audits beside the item that takes its place. */
   keepTombstone(tombstone: DeletedDocument, signal: AbortSignal): Promise<void>
   /** Puts a stray, or makes it due later. */

@@ -1,4 +1,4 @@
-import type { ReleaseId, WorkspaceId } from '../../ids.ts'
+import type { RefundId, WorkspaceId } from '../../ids.ts'
 import type { Retention } from '../expiry.ts'
 import type { Attempt } from './documents.ts'
 
@@ -13,20 +13,20 @@ export interface Counts {
   documents: number
 }
 
-/** A marker in the ledger: bytes that an attempt has taken; whether they are kept, its document says. */
-export interface Taking extends Omit<Attempt, 'objectKey'> {
+/** Bytes that the ledger counts for an attempt. Its document says whether they are kept. */
+export interface Hold extends Omit<Attempt, 'objectKey'> {
   sizeBytes: number
-  /** ms since 1970. A marker that is older than this is a leftover. */
+  /** ms since 1970. A hold that is older than this is a leftover. */
   leaseEndsAtMs: number
 }
 
-/** A marker in the ledger: bytes, still counted, that are about to be given back. */
-export interface Release extends Taking {
-  releaseId: ReleaseId
+/** Bytes of a document that is being deleted, which the ledger still counts. */
+export interface Refund extends Hold {
+  refundId: RefundId
 }
 
-/** Names a marker: the release's if there is a release id, otherwise the attempt's taking. */
-export type Marker = Pick<Taking, 'workspaceId' | 'attemptId'> & { releaseId?: ReleaseId }
+export type HoldKey = Pick<Hold, 'workspaceId' | 'attemptId'>
+export type RefundKey = Pick<Refund, 'workspaceId' | 'attemptId' | 'refundId'>
 
 export interface WorkspaceSettings extends Retention {
   quotaBytes: number
@@ -40,20 +40,20 @@ export interface WorkspaceLedger extends WorkspaceSettings, Counts {
   createdAt: Date
   /** Grows with every write. */
   version: number
-  takings: Taking[]
-  releases: Release[]
+  holds: Hold[]
+  refunds: Refund[]
 }
 
-export type TakeOutcome =
+export type HoldOutcome =
   /** `ledger.version` is the first version that counts the bytes. */
-  | { outcome: 'taken'; ledger: WorkspaceLedger }
+  | { outcome: 'held'; ledger: WorkspaceLedger }
   | { outcome: 'quota_exceeded'; ledger: WorkspaceLedger }
-  /** For all that time, the ledger had all the markers that it may have, or DynamoDB throttled it. */
+  /** For all that time, the ledger had all the entries that it may have, or DynamoDB throttled it. */
   | { outcome: 'crowded'; ledger?: WorkspaceLedger }
 
 /**
- * Counts the documents and bytes of workspaces. Each change is a single write: what opens (take, mark) is sent once, what closes
- * (all others) may be repeated at any time (docs/reliability.md).
+ * Counts the documents and bytes of workspaces. Each change is a single write: `hold` and `beginRefund` are sent once, all
+ * others may be repeated at any time (docs/reliability.md).
  *
  * All ports throw ServiceError service_unavailable when their store does not answer or throttles, and request_timed_out
  * when the signal aborts; `isUnanswered` says that the write may still arrive. Anything else they throw is unforeseen.
@@ -63,12 +63,16 @@ export interface Ledger {
   read(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceLedger | undefined>
   /** For answers that tell it: may be a moment old. */
   usage(workspaceId: WorkspaceId, signal: AbortSignal): Promise<StorageUsage | undefined>
-  /** Counts the bytes and marks that, or says why not. A new workspace begins with the default quota. @param retryForMs how long to try a crowded ledger again */
-  take(taking: Taking, signal: AbortSignal, retryForMs: number): Promise<TakeOutcome>
-  /** Never repeat a failed call under the same id. @returns a version that has the marker */
-  mark(release: Release, signal: AbortSignal, retryForMs: number): Promise<{ markedIn: number } | 'crowded'>
-  /** Removes a marker, if it is there; the bytes stay counted. */
-  unmark(marker: Marker, signal: AbortSignal): Promise<void>
-  /** Gives back the bytes of a marker, if it is there, and removes it, that of a release with the taking. @returns the usage after it; undefined when they had been given back */
-  giveBack(marker: Marker, signal: AbortSignal): Promise<StorageUsage | undefined>
+  /** Counts the bytes, or says why not. A new workspace begins with the default quota. @param retryForMs how long to try a crowded ledger again */
+  hold(hold: Hold, signal: AbortSignal, retryForMs: number): Promise<HoldOutcome>
+  /** Ends a hold, if it is there: its bytes stay counted. */
+  capture(hold: HoldKey, signal: AbortSignal): Promise<void>
+  /** Ends a hold, if it is there: its bytes are free again. */
+  void(hold: HoldKey, signal: AbortSignal): Promise<void>
+  /** Never repeat a failed call under the same id. @returns a version that has the refund */
+  beginRefund(refund: Refund, signal: AbortSignal, retryForMs: number): Promise<{ refundVersion: number } | 'crowded'>
+  /** Ends a refund that no document names: the bytes stay counted. */
+  cancelRefund(refund: RefundKey, signal: AbortSignal): Promise<void>
+  /** Ends a refund, if it is there, with the hold of its attempt: its bytes are free again. @returns the usage after it; undefined when it had been paid */
+  payRefund(refund: RefundKey, signal: AbortSignal): Promise<StorageUsage | undefined>
 }

@@ -17,9 +17,9 @@ const WAITS_FOR: Readonly<Record<string, readonly string[]>> = {
   'ledger.read': ['keys.find'],
   'documents.begin': ['HeadObject', 'ledger.read', 'rateLimit.take'],
   CopyObject: ['documents.begin'],
-  'ledger.take': ['CopyObject'],
-  'documents.record': ['ledger.take'],
-  'ledger.unmark': ['documents.record'],
+  'ledger.hold': ['CopyObject'],
+  'documents.record': ['ledger.hold'],
+  'ledger.capture': ['documents.record'],
 }
 
 /**

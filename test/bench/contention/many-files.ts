@@ -18,7 +18,7 @@ export interface ManyFiles {
 }
 
 /** All others are the request's: key, rate limit, looks for earlier documents; and the making of the ledger. */
-const OF_FILES = /^(ledger\.(take|unmark)|documents\.(begin|record)|.*Object)$/
+const OF_FILES = /^(ledger\.(hold|capture)|documents\.(begin|record)|.*Object)$/
 const SIZE_BYTES = 4096
 const COPY_SECONDS = 0.025
 const STEP_MS = 50

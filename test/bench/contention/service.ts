@@ -72,7 +72,7 @@ export function createProcess(config: Config, client: DynamoDBClient, objects: O
 export async function countLeftOpen(dynamoDb: Tables, config: Config): Promise<number> {
   const Key = marshall({ workspace_id: WORKSPACE })
   const { Item } = await dynamoDb.execute('GetItem', { TableName: config.workspacesTable, Key, ConsistentRead: true })
-  const { takings, releases } = (Item ?? {}) as Record<string, { M?: object }>
+  const { holds, refunds } = (Item ?? {}) as Record<string, { M?: object }>
   const { Count } = await dynamoDb.execute('Scan', { TableName: config.documentsTable, IndexName: DUE_INDEX })
-  return Object.keys({ ...takings?.M, ...releases?.M }).length + Number(Count)
+  return Object.keys({ ...holds?.M, ...refunds?.M }).length + Number(Count)
 }

@@ -31,7 +31,7 @@ export async function expireAll(world: World, load: Load): Promise<Expiry> {
     if (outcome === 'throttled') throttled++
     if (outcome !== 'done' || table !== config.documentsTable) return
     const { Key, UpdateExpression } = input as Pick<UpdateItemCommandInput, 'Key' | 'UpdateExpression'>
-    // The last step of a deletion: its bytes have been given back.
+    // The last step of a deletion: its bytes are free.
     if (UpdateExpression?.startsWith('SET item_state = :gone'))
       open.delete(`${Key?.workspace_id?.S}/${Key?.document_id?.S}`)
   })

@@ -18,7 +18,7 @@ export async function runResolver({ start, config }: World, shards: readonly num
   const signal = AbortSignal.timeout(timeoutMs - KEPT_MS)
   const startedMs = clock.now()
   const expire = async () => {
-    const { gaveBack: expired } = await resolveDueItems('expiry', run, deps, signal)
+    const { freed: expired } = await resolveDueItems('expiry', run, deps, signal)
     return { expired, seconds: (clock.now() - startedMs) / 1000 }
   }
   const [expiry] = await Promise.all([expire(), resolveDueItems('work', run, deps, signal)])

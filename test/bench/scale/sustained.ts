@@ -19,9 +19,9 @@ export interface Load {
 
 export interface Lateness {
   killed: number
-  /** How many were never given back: there must be none. */
+  /** How many were never freed: there must be none. */
   left: number
-  /** From the end of the lease until the bytes were given back, in seconds. */
+  /** From the end of the lease until the bytes were free, in seconds. */
   most: number
 }
 
@@ -53,10 +53,10 @@ export async function sustain(
       UpdateItemCommandInput,
       'Key' | 'ExpressionAttributeNames' | 'UpdateExpression'
     >
-    const isGivenBack = UpdateExpression?.includes('remaining_bytes + ') === true
+    const isFreed = UpdateExpression?.includes('remaining_bytes + ') === true
     const ids = [
       operation === 'DeleteItem' ? Key?.document_id?.S : undefined,
-      isGivenBack ? ExpressionAttributeNames?.['#marker'] : undefined,
+      isFreed ? ExpressionAttributeNames?.['#entry'] : undefined,
     ]
     for (const id of ids) {
       const leaseEndsAtMs = open.get(id ?? '')
@@ -104,11 +104,10 @@ export async function sustain(
   async function die(workspace: number): Promise<void> {
     const pending = pendingIn(workspace)
     const { workspaceId, documentId, attemptId, dueAtMs: leaseEndsAtMs } = pending
-    const hasTaken = random() < 2 / 3
-    open.set(hasTaken ? attemptId : documentId, leaseEndsAtMs)
+    const hasHold = random() < 2 / 3
+    open.set(hasHold ? attemptId : documentId, leaseEndsAtMs)
     await promoter.documents.begin(pending, undefined, signal)
     const sizeBytes = sizeOf(workspace, document)
-    if (hasTaken)
-      await promoter.ledger.take({ workspaceId, documentId, attemptId, sizeBytes, leaseEndsAtMs }, signal, 0)
+    if (hasHold) await promoter.ledger.hold({ workspaceId, documentId, attemptId, sizeBytes, leaseEndsAtMs }, signal, 0)
   }
 }

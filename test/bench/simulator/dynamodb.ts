@@ -23,8 +23,8 @@ const KEY = {
 }
 const LEDGER = {
   workspace_id: { S: 'ws_bench' },
-  takings: { M: {} },
-  releases: { M: {} },
+  holds: { M: {} },
+  refunds: { M: {} },
   quota_bytes: { N: `${QUOTA_BYTES}` },
   remaining_bytes: { N: `${QUOTA_BYTES / 2}` },
   documents: { N: '1' },
@@ -39,7 +39,7 @@ export function nameDynamoDbCall(body: string): string {
   if (TableName.endsWith('-rate-limits')) return 'rateLimit.take'
   if (Item) return Item.item_state?.S === 'pending' ? 'documents.begin' : 'documents.record'
   if (!UpdateExpression) return 'ledger.read'
-  return UpdateExpression.includes('remaining_bytes - ') ? 'ledger.take' : 'ledger.unmark'
+  return UpdateExpression.includes('remaining_bytes - ') ? 'ledger.hold' : 'ledger.capture'
 }
 
 /** DynamoDB would answer so if every condition held: nothing is stored. */
@@ -56,9 +56,9 @@ function answerTo(name: string, request: DynamoDbRequest): object {
   const { Key: key, ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = request
   if (name === 'keys.find') return { Item: { ...key, ...KEY } }
   if (name === 'ledger.read') return { Item: LEDGER }
-  if (name === 'ledger.take') {
-    const taking = { [names['#marker'] ?? '']: values[':marker'] }
-    return { Attributes: { ...LEDGER, takings: { M: taking } } }
+  if (name === 'ledger.hold') {
+    const hold = { [names['#entry'] ?? '']: values[':entry'] }
+    return { Attributes: { ...LEDGER, holds: { M: hold } } }
   }
   if (name !== 'rateLimit.take') return {}
   return { Attributes: { tat_ms: values[':first_tat'] ?? values[':now'], ttl_at: values[':ttl_at'] } }

@@ -12,8 +12,8 @@ type Counted = Exclude<DocumentItem, { state: 'pending' }>
 const isCountedItem = (item: DocumentItem | Stray): item is Counted =>
   item.state !== 'pending' && item.state !== 'stray'
 
-const NO_LEDGER: Pick<WorkspaceLedger, 'takings' | 'releases' | 'usedBytes' | 'documents' | 'quotaBytes'> = {
-  ...{ takings: [], releases: [], usedBytes: 0, documents: 0, quotaBytes: 0 },
+const NO_LEDGER: Pick<WorkspaceLedger, 'holds' | 'refunds' | 'usedBytes' | 'documents' | 'quotaBytes'> = {
+  ...{ holds: [], refunds: [], usedBytes: 0, documents: 0, quotaBytes: 0 },
 }
 
 /** The promises of docs/reliability.md. */
@@ -102,12 +102,12 @@ export class Promises {
   /** I2: "The ledger counts exactly…": docs/reliability.md. */
   #checkBytes(items: (DocumentItem | Stray)[]): void {
     // Without a ledger, nothing may be left that it would count.
-    const { takings, releases, usedBytes, documents, quotaBytes } = this.#stores.ledger() ?? NO_LEDGER
-    const counted = new Map<AttemptId, number>(takings.map(({ attemptId, sizeBytes }) => [attemptId, sizeBytes]))
+    const { holds, refunds, usedBytes, documents, quotaBytes } = this.#stores.ledger() ?? NO_LEDGER
+    const counted = new Map<AttemptId, number>(holds.map(({ attemptId, sizeBytes }) => [attemptId, sizeBytes]))
     for (const item of items) {
       if (!isCountedItem(item) || item.state === 'gone') continue
-      const { releasedBy } = item.state === 'deleting' ? item : {}
-      const isHeld = releasedBy === undefined || releases.some(({ releaseId }) => releaseId === releasedBy)
+      const { refundId } = item.state === 'deleting' ? item : {}
+      const isHeld = refundId === undefined || refunds.some((refund) => refund.refundId === refundId)
       if (isHeld) counted.set(item.attemptId, item.sizeBytes)
     }
     const held = [...counted.values()].reduce((sum, sizeBytes) => sum + sizeBytes, 0)
@@ -147,7 +147,7 @@ export class Promises {
     const loose = [...this.#stores.objects.keys()].filter((key) => !keys.has(key))
     if (!mayStay) expectEqual(loose, [], 'no object is left without a document')
     const ledger = this.#stores.ledger()
-    const orphans = ledger?.takings.filter(({ attemptId }) => !this.#recorded.has(attemptId)) ?? []
+    const orphans = ledger?.holds.filter(({ attemptId }) => !this.#recorded.has(attemptId)) ?? []
     if (!mayStay) expectEqual(orphans, [], 'no bytes are counted that were not kept')
   }
 
@@ -158,7 +158,7 @@ export class Promises {
     const bytes = ready.reduce((sum, sizeBytes) => sum + sizeBytes, 0)
     const counted = [ledger.usedBytes, ledger.documents]
     expectEqual(counted, [bytes, ready.length], 'the ledger counts its documents to the byte')
-    expectEqual([...ledger.takings, ...ledger.releases], [], 'no marker is left')
+    expectEqual([...ledger.holds, ...ledger.refunds], [], 'no hold or refund is left')
   }
 }
 

@@ -4,7 +4,7 @@ import { deleteWorkspace } from '../../../lib/administration/delete-workspace.ts
 import { audit } from '../../../lib/audit/audit.ts'
 import { beginSum, itemAdder } from '../../../lib/audit/audit-usage.ts'
 import { formatFileId } from '../../../lib/ids.ts'
-import { cleanMarkers } from '../../../lib/ledger/clean-markers.ts'
+import { cleanLedger } from '../../../lib/ledger/clean-ledger.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { DeletedDocument, DueEntry, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import type { Counts } from '../../../lib/ledger/ports/ledger.ts'
@@ -57,7 +57,7 @@ export async function handle(request: Request, deps: Dependencies): Promise<unkn
       return undefined
     case 'clean': {
       const ledger = await deps.ledger.read(WORKSPACE, signal)
-      if (ledger) await cleanMarkers(ledger, deps, signal)
+      if (ledger) await cleanLedger(ledger, deps, signal)
       return undefined
     }
     case 'audit':

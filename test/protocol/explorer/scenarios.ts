@@ -16,8 +16,8 @@ export interface Scenario extends Circumstances {
   name: string
   /** A document that is there at the beginning: made with a key; expired; deleted by the resolver since; deleted a day ago. */
   before?: 'keyed' | 'expired' | 'buried' | 'forgotten'
-  /** The marker of a release of the first document is in the ledger still, or again. */
-  hasLateMark?: true
+  /** A refund of the first document is in the ledger still, or again. */
+  hasLateRefund?: true
   /** How long before its expiry a document is, or a tombstone before it is forgotten. */
   leftMs?: number
   /** The call that the first role has come to. */
@@ -80,9 +80,9 @@ export const SCENARIOS = {
     leftMs: 10_000,
     passes: [20_000],
   }),
-  lateMark: scenario('a late marker, a promotion, its deletion', [keyed, deletion, cleaner], [2, 0, 0], {
+  lateRefund: scenario('a late refund, a promotion, its deletion', [keyed, deletion, cleaner], [2, 0, 0], {
     before: 'forgotten',
-    hasLateMark: true,
+    hasLateRefund: true,
   }),
   lateDeletion: scenario('wrong leases: a late deletion', [deletion, deletion, keyed], [1, 1, 1], {
     ...keyedBefore,
@@ -141,7 +141,7 @@ export const SCENARIOS = {
 }
 
 /** Brings about what stands when the scenario begins. */
-export async function prepare({ before, leftMs = 0, hasLateMark }: Scenario, world: World): Promise<void> {
+export async function prepare({ before, leftMs = 0, hasLateRefund }: Scenario, world: World): Promise<void> {
   if (!before) return
   const request = before === 'expired' || before === 'buried' ? expiring : keyed
   await world.apply({ do: 'begin', process: 0, request })
@@ -156,6 +156,6 @@ export async function prepare({ before, leftMs = 0, hasLateMark }: Scenario, wor
     await world.goOn()
     await world.apply({ do: 'pass', ms: leftMs > 0 ? DAY_MS - leftMs : DAY_MS + LEASE_MS })
   }
-  if (hasLateMark) await world.stores.putLateMark()
+  if (hasLateRefund) await world.stores.putLateRefund()
   world.processes.clear()
 }

@@ -102,8 +102,8 @@ export class Schedule {
     if (role?.do === 'delete' || role?.do === 'change_expiry')
       return stores.items().some(({ state }) => state !== 'pending' && state !== 'stray')
     if (role?.do === 'clean') {
-      const { takings = [], releases = [] } = stores.ledger() ?? {}
-      return takings.length + releases.length > 0
+      const { holds = [], refunds = [] } = stores.ledger() ?? {}
+      return holds.length + refunds.length > 0
     }
     if (role?.do === 'delete_workspace') return stores.ledger() !== undefined
     return role?.do !== 'resolve' || this.world.due(role.aheadMs).length > 0
@@ -144,7 +144,7 @@ export class Schedule {
   }
 }
 
-/** Base58 of 16 bytes: ids of documents without a key, of attempts and releases. They differ from world to world. */
+/** Base58 of 16 bytes: ids of documents without a key, of attempts and refunds. They differ from world to world. */
 const ID = /([1-9A-HJ-NP-Za-km-z]{21,22})/
 /** By text: what is between its ids, and the ids. Most texts are a part of many states. */
 const partsOfTexts = new Map<string, string[]>()

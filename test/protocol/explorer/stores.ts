@@ -69,17 +69,17 @@ export class Stores {
     return [this.#contents.text, JSON.stringify([...this.objects]), `${this.nowMs}`]
   }
 
-  /** Puts the marker of another release of the first document into the ledger. */
-  async putLateMark(): Promise<void> {
+  /** Puts another refund of the first document into the ledger. */
+  async putLateRefund(): Promise<void> {
     const [item] = this.#contents.stored
     const d = item?.document_id?.S && { S: withoutPrefix(item.document_id.S as DocumentId) }
-    const marker = { n: { N: '7' }, l: { N: String(this.nowMs + LEASE_MS) }, d, a: item?.attempt_id }
+    const refund = { n: { N: '7' }, l: { N: String(this.nowMs + LEASE_MS) }, d, a: item?.attempt_id }
     await this.#execute('UpdateItem', {
       TableName: WORKSPACES_TABLE,
       Key: { workspace_id: { S: WORKSPACE } },
-      UpdateExpression: 'SET releases.#late = :marker',
+      UpdateExpression: 'SET refunds.#late = :refund',
       ExpressionAttributeNames: { '#late': '2'.repeat(22) },
-      ExpressionAttributeValues: { ':marker': { M: marker } },
+      ExpressionAttributeValues: { ':refund': { M: refund } },
     })
   }
 

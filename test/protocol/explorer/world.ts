@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../lib/errors.ts'
-import { cleanMarkers } from '../../../lib/ledger/clean-markers.ts'
+import { cleanLedger } from '../../../lib/ledger/clean-ledger.ts'
 import { hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { DueEntry, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { type Call, FATES, type Fate, Process } from './process.ts'
@@ -23,7 +23,7 @@ export interface Circumstances {
 const FUNCTION_TIMEOUT_MS = 28_000
 const LATE_COPY_MS = 900_000
 export const READS = /find|read|list|head/i
-const OPENS = /\.(begin|take|mark)$|setExpiry|CopyObject/
+const OPENS = /\.(begin|hold|beginRefund)$|setExpiry|CopyObject/
 const FILES = 3
 const { signal } = new AbortController()
 
@@ -184,7 +184,7 @@ export class World {
     this.promises.checkResolved({ mayStay })
     const ledger = this.stores.ledger()
     const deps = this.stores.dependencies((_, __, apply) => apply(), this.#circumstances)
-    if (ledger) await cleanMarkers(ledger, deps, signal)
+    if (ledger) await cleanLedger(ledger, deps, signal)
     this.promises.observe()
     this.check()
     this.promises.checkClean()

@@ -88,9 +88,9 @@ describe('what a plain promotion asks of AWS', () => {
       ['HeadObject', 'ledger.read', 'rateLimit.take'],
       ['documents.begin'],
       ['CopyObject'],
-      ['ledger.take'],
+      ['ledger.hold'],
       ['documents.record'],
-      ['ledger.unmark'],
+      ['ledger.capture'],
     ])
     expect(calls).toHaveLength(9)
   })
@@ -124,7 +124,7 @@ describe('what a plain promotion asks of AWS', () => {
     expect(units).toEqual({
       keys: { reads: 1, writes: 0 },
       'rate-limits': { reads: 0, writes: 1 },
-      // Take, unmark.
+      // Hold, capture.
       workspaces: { reads: 1, writes: 2 },
       // Begin, and its entry in the index of due work; record, the end of that entry, and the one in the index of lists.
       documents: { reads: 0, writes: ofDocuments },
@@ -141,16 +141,16 @@ describe('what a deletion asks of AWS', () => {
     const names = calls.map(({ name }) => name)
     expect(names.filter((name) => !isOfS3(name))).toEqual([
       ...['keys.find', 'rateLimit.take', 'documents.find', 'documents.delete'],
-      ...['ledger.mark', 'documents.handOver', 'ledger.giveBack', 'documents.bury'],
+      ...['ledger.beginRefund', 'documents.nameRefund', 'ledger.payRefund', 'documents.bury'],
     ])
     expect(names.filter(isOfS3)).toEqual(['DeleteObject'])
-    expect(names.indexOf('DeleteObject')).toBeLessThan(names.indexOf('documents.handOver'))
+    expect(names.indexOf('DeleteObject')).toBeLessThan(names.indexOf('documents.nameRefund'))
     expect(units).toEqual({
       keys: { reads: 1, writes: 0 },
       'rate-limits': { reads: 0, writes: 1 },
-      // Mark, give back.
+      // Begin and pay the refund.
       workspaces: { reads: 0, writes: 2 },
-      // Delete, which leaves one index and enters another; hand over; bury, which leaves that one.
+      // Delete, which leaves one index and enters another; name the refund; bury, which leaves that one.
       documents: { reads: 1, writes: 6 },
     })
   })

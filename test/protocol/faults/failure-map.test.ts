@@ -54,7 +54,7 @@ describe('whatever AWS answers ends in one row of this map, and nothing is left'
       'ledger.read',
       'documents.begin',
       'CopyObject',
-      'ledger.take',
+      'ledger.hold',
       'documents.record',
     ].map((call) => [call, 'request_timed_out', 2000] satisfies [string, string, number]),
     ['UploadPartCopy', 'request_timed_out', 3000, LARGE_BYTES],
@@ -128,10 +128,10 @@ describe('a call that takes effect, and whose answer is lost', () => {
     ['ledger.read', 200, 2, kept(5)],
     ['documents.begin', 503, 1, NOTHING],
     ['CopyObject', 200, 1, kept(5)],
-    // The taking may arrive later.
-    ['ledger.take', 503, 1, { ...NOTHING, strays: 1 }],
+    // The hold may arrive later.
+    ['ledger.hold', 503, 1, { ...NOTHING, strays: 1 }],
     ['documents.record', 200, 2, kept(5)],
-    ['ledger.unmark', 200, 2, kept(5)],
+    ['ledger.capture', 200, 2, kept(5)],
     ['CreateMultipartUpload', 503, 1, { ...NOTHING, strays: 1 }, LARGE_BYTES],
     ['UploadPartCopy', 200, 3, kept(LARGE_BYTES.length), LARGE_BYTES],
     ['CompleteMultipartUpload', 200, 1, kept(LARGE_BYTES.length), LARGE_BYTES],
@@ -159,8 +159,8 @@ describe('a call that takes effect, and whose answer is lost', () => {
 
   it.each<[call: string, fault: Fault, unfinished: number]>([
     ['documents.record', LOST, 0],
-    // The marker stays.
-    ['ledger.unmark', REFUSED, 1],
+    // The hold stays.
+    ['ledger.capture', REFUSED, 1],
   ])('%s, never an answer: 200, for the document is there', async (call, fault, unfinished) => {
     const { response, state } = await promoteBroken(call, fault, SMALL_BYTES)
     expect([response.status, state]).toEqual([200, { ...kept(5), unfinished }])
@@ -172,7 +172,7 @@ describe('a call that takes effect, and whose answer is lost', () => {
     ['documents.fence', LOST, 503, { objects: 1, unfinished: 1, strays: 1, documents: 1 }],
     ['ListMultipartUploads', DENIED, 500, { objects: 1, unfinished: 1, strays: 1 }],
     ['DeleteObject', DENIED, 500, { objects: 1, unfinished: 1, strays: 1 }],
-    ['ledger.giveBack', DENIED, 500, { unfinished: 1, strays: 1 }],
+    ['ledger.void', DENIED, 500, { unfinished: 1, strays: 1 }],
     ['documents.removeStray', DENIED, 500, { usedBytes: 0, strays: 1 }],
   ])(
     '%s of the undo refused: the first failure is told, and what is left leads to it',

@@ -34,7 +34,7 @@ describe('the log', () => {
   it.each<[string, Fault | undefined]>([
     ['CopyObject', s3Error(403, 'AccessDenied')],
     ['documents.record', dynamoDbError(403, 'AccessDeniedException')],
-    ['ledger.take', REFUSED],
+    ['ledger.hold', REFUSED],
     ['nothing', undefined],
   ])('tells ids and causes when %s fails, and never a token, a signature or a content', async (call, fault) => {
     const workspace = await service.newWorkspace()

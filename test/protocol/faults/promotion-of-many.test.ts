@@ -61,7 +61,7 @@ describe('all files of a prefix', () => {
       const OF_THE_REQUEST = ['keys.find', 'rateLimit.take', 'ListObjectsV2', 'documents.findAll', 'ledger.read']
       const ofFiles = names.filter((name) => !OF_THE_REQUEST.includes(name))
       // A crowded ledger is asked again.
-      expect(ofFiles.filter((name) => name !== 'ledger.take')).toHaveLength(5 * PATHS.length)
+      expect(ofFiles.filter((name) => name !== 'ledger.hold')).toHaveLength(5 * PATHS.length)
       expect(new Set(ofFiles).size).toBe(6)
       const again = await promoteAll(process, other)
       expect(again.map(({ outcome }) => outcome)).toEqual(PATHS.map(() => 'kept'))

@@ -11,7 +11,7 @@ const BYTES = Buffer.from('a file')
 /** Twice as many as a ledger has places for. */
 const DELETIONS = 14
 const KILLED = 6
-/** After it, markers of dead processes take up no place in the ledger (lib/aws/dynamodb/ledger.ts). */
+/** After it, leftovers of dead processes take up no place in the ledger (lib/aws/dynamodb/ledger.ts). */
 const LEFTOVER_MS = 15_000
 const HOURS_MS = 2 * 3_600_000
 // What deletions wait for, but for S3, is measured: pauses.

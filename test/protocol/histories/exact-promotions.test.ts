@@ -93,8 +93,8 @@ async function play(requests: Named[], planned: { after: number; version: Named[
   assert.equal(api.stored.items().length, documents.length, 'nothing is left unfinished')
   assert.equal(objectsLeft, documents.length, 'each object has a document')
   const used = documents.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  for (const { usedBytes, takings } of api.stored.ledgers()) {
-    assert.deepEqual([usedBytes, takings], [used, []], 'each document is counted, and nothing else')
+  for (const { usedBytes, holds } of api.stored.ledgers()) {
+    assert.deepEqual([usedBytes, holds], [used, []], 'each document is counted, and nothing else')
   }
   return answers
 }

@@ -1,7 +1,7 @@
 /** Random moves in the explorer's world: everything at once, killed, late, repeated, with wrong clocks (docs/testing.md). */
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { MAX_RELEASES } from '../../../lib/aws/dynamodb/ledger.ts'
+import { MAX_REFUNDS } from '../../../lib/aws/dynamodb/ledger.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { assertProperty } from '../../support/assert-property.ts'
 import { casesOf, depth } from '../../support/depth.ts'
@@ -160,18 +160,18 @@ describe('random histories', () => {
     }
     await world.apply(begin({ do: 'promote', file: 0 }, world))
     await world.goOn()
-    // Each deletion tries three times to write its release, and the answers are lost.
-    for (let tries = 0; tries < MAX_RELEASES; tries++) {
+    // Each deletion tries three times to write its refund, and the answers are lost.
+    for (let tries = 0; tries < MAX_REFUNDS; tries++) {
       if (world.running.length === 0) await world.apply(begin({ do: 'delete' }, world))
-      await apply('ledger.mark', 'fail_after')
+      await apply('ledger.beginRefund', 'fail_after')
     }
     await world.goOn()
     await world.apply(begin({ do: 'delete' }, world))
     await world.goOn()
-    expect(world.stores.ledger()?.releases).toHaveLength(MAX_RELEASES)
+    expect(world.stores.ledger()?.refunds).toHaveLength(MAX_REFUNDS)
     const { calls } = world.processes.get(world.processes.size - 1) ?? expect.fail()
     // In a second, of pauses of 33 ms at least.
-    expect(calls.filter(({ name }) => name === 'ledger.mark').length).toBeLessThan(40)
+    expect(calls.filter(({ name }) => name === 'ledger.beginRefund').length).toBeLessThan(40)
     await world.rest()
   })
 

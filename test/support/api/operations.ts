@@ -24,8 +24,8 @@ const TESTED = {
     facts: { promoted: 1, kept: 0, refused: 0 },
     body: { paths: ['output/report.csv'] },
     calls: [
-      ...['HeadObject', 'documents.findAll', 'ledger.read', 'documents.begin', 'CopyObject', 'ledger.take'],
-      ...['documents.record', 'ledger.unmark'],
+      ...['HeadObject', 'documents.findAll', 'ledger.read', 'documents.begin', 'CopyObject', 'ledger.hold'],
+      ...['documents.record', 'ledger.capture'],
     ],
   },
   list_documents: {
@@ -65,7 +65,7 @@ const TESTED = {
   delete_document: {
     facts: { is_replayed: false },
     calls: [
-      ...['documents.find', 'documents.delete', 'ledger.mark', 'documents.handOver', 'ledger.giveBack'],
+      ...['documents.find', 'documents.delete', 'ledger.beginRefund', 'documents.nameRefund', 'ledger.payRefund'],
       ...['DeleteObject', 'documents.bury'],
     ],
   },

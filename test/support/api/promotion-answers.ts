@@ -47,7 +47,7 @@ export function expectRefusal(
 export function expectUntouched({ stored, objects }: ReturnType<typeof createTestApi>) {
   expect(stored.items().filter(({ state }) => state !== 'gone')).toEqual([])
   expect(objects.documents.size).toBe(0)
-  for (const { usedBytes, takings, releases } of stored.ledgers()) {
-    expect([usedBytes, takings, releases]).toEqual([0, [], []])
+  for (const { usedBytes, holds, refunds } of stored.ledgers()) {
+    expect([usedBytes, holds, refunds]).toEqual([0, [], []])
   }
 }

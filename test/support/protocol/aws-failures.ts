@@ -62,7 +62,7 @@ const isThrottling = ([, what]: Row) => what === 'throttles' || what === 'limits
 export const SMALL: Row[] = [
   ...dynamoDbRows('keys.find'),
   // A throttled ledger has more load than it can carry: the promotion is refused, after some patience.
-  ...dynamoDbRows('ledger.take').map(([call, what, status, reason, fault]): Row => {
+  ...dynamoDbRows('ledger.hold').map(([call, what, status, reason, fault]): Row => {
     const isLoad = isThrottling([call, what, status, reason, fault])
     return [call, what, isLoad ? 429 : status, isLoad ? 'too_many_promotions' : reason, fault]
   }),
@@ -91,7 +91,7 @@ export const LARGE: Row[] = [
 
 /** After these, what was sent may still arrive, so that a stray is kept for it. */
 const MAY_BE_LATE: Record<string, RegExp> = {
-  'ledger.take': /^(?!throttles|limits)/,
+  'ledger.hold': /^(?!throttles|limits)/,
   'ledger.makeWorkspace': /^/,
   CopyObject: /slow down|inside|connection|never|with an error$|with nothing/,
   CreateMultipartUpload: /slow down|inside|connection|loses/,

@@ -5,7 +5,7 @@ import { CALL_HEADER } from '../aws/name-calls.ts'
 import { nameS3Call } from '../aws/name-s3-call.ts'
 import { type Store, storeAt, type WireRequest } from '../aws/store.ts'
 
-/** One request of the SDK to AWS, named by the code that makes it: `ledger.take`, `CopyObject`, … */
+/** One request of the SDK to AWS, named by the code that makes it: `ledger.hold`, `CopyObject`, … */
 export interface AwsCall extends Omit<WireRequest, 'body'> {
   name: string
   body: string

@@ -137,15 +137,15 @@ export const SCENARIOS: Scenario[] = [
     },
     { status: 403, documentsBefore: 1, brokenElsewhere: /^(keys\.find|rateLimit\.take|HeadObject)$/ },
   ),
-  promoting('after one that left its marker', deadPromotion('documents.record', HOURS_MS), {
+  promoting('after one that left its hold', deadPromotion('documents.record', HOURS_MS), {
     documentsBefore: 1,
-    brokenElsewhere: allBut('documents.find', 'ledger.unmark'),
+    brokenElsewhere: allBut('documents.find', 'ledger.capture'),
   }),
-  promoting('in place of a twin that died', deadPromotion('ledger.take', MINUTES_MS, KEY), {
+  promoting('in place of a twin that died', deadPromotion('ledger.hold', MINUTES_MS, KEY), {
     key: KEY,
     strayObjects: 1,
     brokenElsewhere:
-      /^(keys\.find|rateLimit\.take|HeadObject|ledger\.(read|take|unmark)|CopyObject|documents\.record)$/,
+      /^(keys\.find|rateLimit\.take|HeadObject|ledger\.(read|hold|capture)|CopyObject|documents\.record)$/,
   }),
   resolving('a promotion', deadPromotion('UploadPartCopy', HOURS_MS)),
   {
@@ -183,7 +183,7 @@ export const SCENARIOS: Scenario[] = [
       return undefined
     },
     documentsBefore: 1,
-    brokenElsewhere: allBut('documents.delete', 'ledger.giveBack'),
+    brokenElsewhere: allBut('documents.delete', 'ledger.payRefund'),
   },
   {
     name: 'the expiry of a document',
@@ -204,6 +204,6 @@ export const SCENARIOS: Scenario[] = [
       return undefined
     },
     documentsBefore: 2,
-    brokenElsewhere: /^(documents\.(delete|handOver|bury)|ledger\.(mark|giveBack))$/,
+    brokenElsewhere: /^(documents\.(delete|nameRefund|bury)|ledger\.(beginRefund|payRefund))$/,
   },
 ]

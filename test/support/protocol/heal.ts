@@ -20,7 +20,7 @@ export async function heal(process: TestProcess, { workspaceId }: TestWorkspace,
 /** All that is there is documents, each with its object, and the ledger counts them to the byte. */
 export async function expectWhole(process: TestProcess, workspace: TestWorkspace): Promise<void> {
   const { workspaceId } = workspace
-  // A repair removes the markers of what is done, which are no finding.
+  // A repair ends what is done, which are no finding.
   for (const repair of [false, true]) expect(await process.audit(workspaceId, repair)).toEqual([])
   const items = await Array.fromAsync(process.deps.documents.list(workspaceId, AbortSignal.timeout(60_000)))
   const sizes = items.flatMap((item) => (item.state === 'ready' ? item.sizeBytes : []))

@@ -17,7 +17,7 @@ export interface WorkspaceState {
   objects: number
   unfinishedUploads: number
   usedBytes: number
-  /** Promotions and deletions that have not ended, and markers. */
+  /** Promotions and deletions that have not ended, holds and refunds. */
   unfinished: number
   /** Undone promotions may have something on their way. */
   strays: number
@@ -67,7 +67,7 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
       const signal = AbortSignal.timeout(60_000)
       const pending = { ...attempt, state: 'pending', dueAtMs: leaseEndsAtMs } as const
       expect(await stores.documents.begin(pending, undefined, signal)).toBeUndefined()
-      expect((await stores.ledger.take({ ...ids, sizeBytes, leaseEndsAtMs }, signal, 0)).outcome).toBe('taken')
+      expect((await stores.ledger.hold({ ...ids, sizeBytes, leaseEndsAtMs }, signal, 0)).outcome).toBe('taken')
     },
 
     async stateOf({ workspaceId }: TestWorkspace): Promise<WorkspaceState> {
@@ -82,7 +82,7 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
         objects: Contents.length,
         unfinishedUploads: Uploads.length,
         usedBytes: ledger?.usedBytes ?? 0,
-        unfinished: count(/pending|deleting/) + (ledger?.takings.length ?? 0) + (ledger?.releases.length ?? 0),
+        unfinished: count(/pending|deleting/) + (ledger?.holds.length ?? 0) + (ledger?.refunds.length ?? 0),
         strays: count(/stray/),
       }
     },

@@ -4,11 +4,11 @@ import {
   documentIdOfAttempt,
   type FilePath,
   newAttemptId,
-  newReleaseId,
+  newRefundId,
   type WorkspaceId,
 } from '../../../lib/ids.ts'
 import type { Attempt, PendingDocument, Stray, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
-import type { Release, Taking } from '../../../lib/ledger/ports/ledger.ts'
+import type { Hold, Refund } from '../../../lib/ledger/ports/ledger.ts'
 
 /** The clock of stores in tests, and the quota of a workspace that nobody gave another one. */
 export const LEDGER_NOW_MS = 1_800_000_000_000
@@ -22,7 +22,7 @@ export function newWorkspaceId(): WorkspaceId {
 }
 
 /** An attempt, with the bytes that it takes. */
-export type TestAttempt = Attempt & Taking
+export type TestAttempt = Attempt & Hold
 
 /** An attempt of its own, as a plain promotion makes it. */
 export function newAttempt(change: Partial<TestAttempt> = {}): TestAttempt {
@@ -86,21 +86,21 @@ export const storedLedger = (change: object = {}) =>
     documents: 1,
     version: 7,
     created_at: 0,
-    takings: {},
-    releases: {},
+    holds: {},
+    refunds: {},
     ...change,
   })
 
-/** A release of an attempt's bytes, with an id of its own. */
-export function newRelease(
+/** A refund of an attempt's bytes, with an id of its own. */
+export function newRefund(
   {
     workspaceId,
     documentId,
     attemptId,
     sizeBytes,
-  }: Pick<Release, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>,
-  change: Partial<Release> = {},
-): Release {
+  }: Pick<Refund, 'workspaceId' | 'documentId' | 'attemptId' | 'sizeBytes'>,
+  change: Partial<Refund> = {},
+): Refund {
   const bytes = { workspaceId, documentId, attemptId, sizeBytes }
-  return { ...bytes, releaseId: newReleaseId(), leaseEndsAtMs: LEASE_END_MS, ...change }
+  return { ...bytes, refundId: newRefundId(), leaseEndsAtMs: LEASE_END_MS, ...change }
 }

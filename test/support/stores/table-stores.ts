@@ -11,7 +11,7 @@ import {
   LEDGER_SETTINGS,
   newAttempt,
   newDocument,
-  newRelease,
+  newRefund,
   newWorkspaceId,
   pendingOf,
   type TestAttempt,
@@ -69,9 +69,9 @@ export function useTableStores() {
     return newDocument(newAttempt({ workspaceId, sizeBytes, ...(documentId && { documentId }) }), change)
   }
 
-  const taken = async (change: Partial<TestAttempt> = {}) => {
+  const held = async (change: Partial<TestAttempt> = {}) => {
     const one = attempt(change)
-    expect(await on.ledger.take(one, signal, 0)).toMatchObject({ outcome: 'taken' })
+    expect(await on.ledger.hold(one, signal, 0)).toMatchObject({ outcome: 'held' })
     return one
   }
   const begun = async (one = document()) => {
@@ -88,11 +88,11 @@ export function useTableStores() {
       if (!found) throw new Error(`${on.workspaceId} has no ledger`)
       return found
     },
-    taken,
-    /** Bytes that are counted, without a marker. */
+    held,
+    /** Bytes that are counted, without a hold. */
     async counted(sizeBytes: number) {
-      const one = await taken({ sizeBytes })
-      await on.ledger.unmark(one, signal)
+      const one = await held({ sizeBytes })
+      await on.ledger.capture(one, signal)
       return one
     },
     begun,
@@ -104,11 +104,11 @@ export function useTableStores() {
     find: (of: WorkspaceDocument) => on.documents.find(of, signal),
     /** All that a deletion does to a document. */
     async buried(of: WorkspaceDocument, when: { ifExpiredByMs?: number } = {}) {
-      const { releaseId } = newRelease(of)
+      const { refundId } = newRefund(of)
       await on.documents.delete(of, { ...when, dueAtMs: LEASE_END_MS }, signal)
-      expect(await on.documents.handOver(of, { releaseId, markedIn: 9 }, signal)).toBe(releaseId)
-      await on.documents.bury(of, releaseId, signal)
-      return releaseId
+      expect(await on.documents.nameRefund(of, { refundId, refundVersion: 9 }, signal)).toBe(refundId)
+      await on.documents.bury(of, refundId, signal)
+      return refundId
     },
   })
 }

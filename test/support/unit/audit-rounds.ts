@@ -90,7 +90,7 @@ async function plantFindings(ports: Ports, workspaces: number, documentsEach: nu
   ports.putObject({ ...(await ports.addDocument(begin(workspace(1)))), sizeBytes: 11 })
   await ports.run(['copy'], begin(workspace(2)))
   await countMore(ports, 7, workspace(3))
-  await ports.run(['take'], begin(workspace(4), 1))
+  await ports.run(['hold'], begin(workspace(4), 1))
   // Workspaces that only one table knows, or none.
   await ports.run(['copy'], begin('ws_objects'))
   await ports.run(['begin', 'copy', 'record'], begin('ws_documents'))

@@ -5,7 +5,7 @@ import { type ResolverReport, type ResolverRun, resolveDueItems } from '../../..
 import type { Ports } from '../ports.ts'
 
 /** The report of a run that had nothing to do. */
-export const IDLE: ResolverReport = { resolved: 0, gaveBack: 0, failed: 0, unlisted: 0, oldestMs: 0 }
+export const IDLE: ResolverReport = { resolved: 0, freed: 0, failed: 0, unlisted: 0, oldestMs: 0 }
 export const nth = (n: number) => `ws_${n}` as WorkspaceId
 export const times = (count: number, n: number) => Array.from({ length: count }, () => n)
 export const idsOf = (documents: WorkspaceDocument[]) => documents.map(({ documentId }) => documentId)

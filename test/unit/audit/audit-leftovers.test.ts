@@ -31,10 +31,10 @@ async function withLeftover(steps: readonly Step[]) {
 describe('the audit, of what is under way', () => {
   const ORDERS: (readonly Step[])[] = [
     ALL_STEPS,
-    ['begin', 'copy', 'take', 'stray', 'fence'],
-    ['stray', 'copy', 'take'],
-    [...ALL_STEPS, 'delete', 'mark'],
-    [...RECORDED, 'delete', 'mark'],
+    ['begin', 'copy', 'hold', 'stray', 'fence'],
+    ['stray', 'copy', 'hold'],
+    [...ALL_STEPS, 'delete', 'beginRefund'],
+    [...RECORDED, 'delete', 'beginRefund'],
   ]
   it.each(ORDERS.flatMap((order) => order.map((_, last) => ({ steps: order.slice(0, last + 1) }))))(
     'takes nothing for a finding after $steps',
@@ -54,7 +54,7 @@ describe('the audit, of what is under way', () => {
       ({ documents, clock }, one) => documents.putStray(strayOf(one, clock.nowMs + OVERDUE_MS), signal),
     ],
   ])('takes nothing for a finding that was %s, however long ago it was listed', async (_, meanwhile) => {
-    const { ports, one } = await withLeftover(['stray', 'copy', 'take'])
+    const { ports, one } = await withLeftover(['stray', 'copy', 'hold'])
     const { documents } = ports.deps
     const list: typeof documents.list = async function* (...args) {
       const page = await Array.fromAsync(documents.list(...args))
@@ -69,13 +69,13 @@ describe('the audit, of what is under way', () => {
 
 describe('the audit, of what nobody has gone on with', () => {
   it.each<[readonly Step[], string, object, number]>([
-    [['take'], 'taking', { sizeBytes: 100 }, LEASE_MS],
+    [['hold'], 'hold', { sizeBytes: 100 }, LEASE_MS],
     [['begin'], 'promotion', { sizeBytes: undefined }, LEASE_MS],
-    // The marker is explained by its item.
-    [['begin', 'copy', 'take'], 'promotion', {}, LEASE_MS],
-    [['stray', 'copy', 'take'], 'undo', { sizeBytes: undefined }, LATE_COPY_MS],
+    // The refund is explained by its item.
+    [['begin', 'copy', 'hold'], 'promotion', {}, LEASE_MS],
+    [['stray', 'copy', 'hold'], 'undo', { sizeBytes: undefined }, LATE_COPY_MS],
     [[...RECORDED, 'delete'], 'deletion', { sizeBytes: 100 }, LEASE_MS],
-    [[...ALL_STEPS, 'delete', 'mark'], 'deletion', { sizeBytes: 100 }, LEASE_MS],
+    [[...ALL_STEPS, 'delete', 'beginRefund'], 'deletion', { sizeBytes: 100 }, LEASE_MS],
   ])('finds it after %j, as %s, and goes on with it', async (steps, leftover, facts, dueInMs) => {
     const { ports, one } = await withLeftover(steps)
     ports.pass(dueInMs + OVERDUE_MS - 1)
@@ -88,29 +88,29 @@ describe('the audit, of what nobody has gone on with', () => {
   })
 
   it.each<[string, readonly Step[]]>([
-    ['of a taking whose document is ready', RECORDED],
-    ['of a release to which nothing was handed over', [...ALL_STEPS, 'mark']],
-  ])('does not take a marker for a finding %s: a repair cleans it away', async (_, steps) => {
+    ['of a hold whose document is ready', RECORDED],
+    ['of a refund that no document names', [...ALL_STEPS, 'beginRefund']],
+  ])('finds nothing wrong %s: a repair cleans it away', async (_, steps) => {
     const { ports } = await withLeftover(steps)
-    const marked = { ...ONE_DOCUMENT, used: 200, documents: 2, objects: 2, markers: 1 }
-    expect(ports.state()).toEqual(marked)
+    const before = { ...ONE_DOCUMENT, used: 200, documents: 2, objects: 2, entries: 1 }
+    expect(ports.state()).toEqual(before)
     ports.pass(LEASE_MS + OVERDUE_MS)
     expect(await runAudit(ports)).toMatchObject({ findings: [], notAddedUp: [] })
-    expect(ports.state()).toEqual(marked)
+    expect(ports.state()).toEqual(before)
     expect((await runAudit(ports, true)).findings).toEqual([])
-    expect(ports.state()).toEqual({ ...marked, markers: 0 })
+    expect(ports.state()).toEqual({ ...before, entries: 0 })
   })
 
   it.each<[readonly Step[], string]>([
-    [['take'], 'giveBack'],
-    [RECORDED, 'unmark'],
-    [['begin', 'take'], 'giveBack'],
-    [[...RECORDED, 'delete'], 'mark'],
+    [['hold'], 'void'],
+    [RECORDED, 'capture'],
+    [['begin', 'hold'], 'void'],
+    [[...RECORDED, 'delete'], 'beginRefund'],
   ])('does not call repaired what could not be done after %j, and goes on', async (steps, method) => {
     const { ports } = await withLeftover(steps)
     ports.pass(LEASE_MS + OVERDUE_MS)
     const error = new Error('down')
-    vi.spyOn(ports.ledger, method as 'giveBack').mockRejectedValue(error)
+    vi.spyOn(ports.ledger, method as 'payRefund').mockRejectedValue(error)
     const { findings, report } = await runAudit(ports, true)
     expect(findings.map(({ kind, isRepaired }) => [kind, isRepaired])).toEqual(
       steps === RECORDED ? [] : [['old_leftover', false]],
@@ -137,13 +137,13 @@ describe('the audit, of what nobody has gone on with', () => {
     expect((await runAudit(ports)).findings).toMatchObject([{ kind: 'old_leftover', leftover: 'deletion' }])
   })
 
-  it('cleans all markers of a ledger together, once', async () => {
-    const { ports } = await withLeftover(['take'])
-    await ports.run(['take'])
+  it('cleans all that is left in a ledger together, once', async () => {
+    const { ports } = await withLeftover(['hold'])
+    await ports.run(['hold'])
     ports.pass(LEASE_MS + OVERDUE_MS)
-    const giveBack = vi.spyOn(ports.ledger, 'giveBack')
+    const voided = vi.spyOn(ports.ledger, 'void')
     expect((await runAudit(ports, true)).findings).toHaveLength(2)
-    expect(giveBack).toHaveBeenCalledTimes(2)
+    expect(voided).toHaveBeenCalledTimes(2)
   })
 
   it('finishes a deletion that has no ledger only once it has made one', async () => {

@@ -54,7 +54,7 @@ describe('a slice of the audit', () => {
 
   it('ends before what fails, and says why in the log; the next one, which begins that again, counts it once', async () => {
     const { ports, second } = await setUp()
-    await ports.run(['take'], ports.begin({ workspaceId: second, leaseEndsAtMs: 1 }))
+    await ports.run(['hold'], ports.begin({ workspaceId: second, leaseEndsAtMs: 1 }))
     const error = new Error('down')
     const whole = await auditSlice(BEGUN, OPTIONS, ports.deps, signal)
     // The second reading is of what is overdue, which is then a finding.

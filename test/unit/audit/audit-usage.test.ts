@@ -39,7 +39,7 @@ describe('a document that takes the place of an expired one', () => {
   const replace = async ({ deps, documents, begin, clock, run }: Ports, { documentId }: WorkspaceDocument) => {
     const next = begin({ documentId, sizeBytes: 30 })
     expect(await beginDocument(next, deps, signal)).toBeUndefined()
-    const document = await run(['copy', 'take', 'record', 'unmark'], next, { expiresAt: new Date(clock.nowMs) })
+    const document = await run(['copy', 'hold', 'record', 'capture'], next, { expiresAt: new Date(clock.nowMs) })
     expect(await documents.find(document, signal)).toMatchObject({ attemptId: next.attemptId })
   }
 

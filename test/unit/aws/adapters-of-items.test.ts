@@ -90,10 +90,10 @@ describe('a page of documents', () => {
   })
 })
 
-it('a ledger that is gone right after it was made is crowded to a taking, which tries again', async () => {
+it('a ledger that is gone right after it was made is crowded to a hold, which tries again', async () => {
   const { client, names, sent } = clientOf({ PutItemCommand: () => ({}), UpdateItemCommand: () => conditionFailed() })
   const ledger = createLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
-  expect(await ledger.take(newAttempt(), signal, 0)).toEqual({ outcome: 'crowded' })
+  expect(await ledger.hold(newAttempt(), signal, 0)).toEqual({ outcome: 'crowded' })
   expect(names()).toEqual(['UpdateItemCommand', 'PutItemCommand', 'UpdateItemCommand'])
   // Another's may be there meanwhile.
   expect(sent[1]?.input.ConditionExpression).toBe('attribute_not_exists(workspace_id)')
@@ -128,8 +128,8 @@ describe('the rate limit', () => {
     const { client } = clientOf({ UpdateItemCommand: () => new Thrown(about) })
     const rateLimiter = createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 })
     const told = { isAllowed: false, remaining: 0, resetMs: 5000, retryAfterMs: 1000 }
-    const taking = rateLimiter.take('k', signal)
-    if (isRefused) expect(await taking).toEqual(told)
-    else await expect(taking).rejects.toMatchObject({ reason: 'service_unavailable' })
+    const hold = rateLimiter.take('k', signal)
+    if (isRefused) expect(await hold).toEqual(told)
+    else await expect(hold).rejects.toMatchObject({ reason: 'service_unavailable' })
   })
 })

@@ -13,7 +13,7 @@ import { clientOf, conditionFailed, refused } from '../../support/stores/client-
 import {
   newAttempt,
   newDocument,
-  newRelease,
+  newRefund,
   pendingOf,
   storedLedger,
   strayOf,
@@ -42,8 +42,8 @@ function adapters({ client } = clientOf()) {
 
 const workspaceId = 'ws_1' as WorkspaceId
 const attempt = newAttempt({ workspaceId })
-const release = newRelease(attempt)
-const { releaseId } = release
+const refund = newRefund(attempt)
+const { refundId } = refund
 const document = newDocument(attempt)
 const { documentId } = document
 const tombstone = { ...document, state: 'gone' } as never
@@ -75,11 +75,12 @@ const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][]
   ['rateLimit.take', ({ rateLimiter }) => rateLimiter.take('k', signal), 'closes'],
   ['ledger.read', ({ ledger }) => ledger.read(workspaceId, signal)],
   ['ledger.read', ({ ledger }) => ledger.usage(workspaceId, signal), 'may lag'],
-  ['ledger.take', ({ ledger }) => ledger.take(attempt, signal, 6000), 'opens'],
-  ['ledger.mark', ({ ledger }) => ledger.mark(release, signal, 6000), 'opens'],
-  ['ledger.unmark', ({ ledger }) => ledger.unmark(attempt, signal), 'closes'],
-  ['ledger.giveBack', ({ ledger }) => ledger.giveBack(attempt, signal), 'closes'],
-  ['ledger.giveBack', ({ ledger }) => ledger.giveBack(release, signal), 'closes'],
+  ['ledger.hold', ({ ledger }) => ledger.hold(attempt, signal, 6000), 'opens'],
+  ['ledger.beginRefund', ({ ledger }) => ledger.beginRefund(refund, signal, 6000), 'opens'],
+  ['ledger.capture', ({ ledger }) => ledger.capture(attempt, signal), 'closes'],
+  ['ledger.void', ({ ledger }) => ledger.void(attempt, signal), 'closes'],
+  ['ledger.cancelRefund', ({ ledger }) => ledger.cancelRefund(refund, signal), 'closes'],
+  ['ledger.payRefund', ({ ledger }) => ledger.payRefund(refund, signal), 'closes'],
   ['ledger.list', ({ workspaces }) => first(workspaces.list(signal))],
   ['ledger.list', ({ workspaces }) => first(workspaces.readAll(signal))],
   ['ledger.correct', ({ workspaces }) => workspaces.correct(workspaceId, { ...drift, at }, signal), 'closes'],
@@ -99,8 +100,12 @@ const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][]
     ({ documents }) => documents.delete(document, { dueAtMs: 1, ifExpiredByMs: 1 }, signal),
     'closes',
   ],
-  ['documents.handOver', ({ documents }) => documents.handOver(document, { releaseId, markedIn: 1 }, signal), 'closes'],
-  ['documents.bury', ({ documents }) => documents.bury(document, releaseId, signal), 'closes'],
+  [
+    'documents.nameRefund',
+    ({ documents }) => documents.nameRefund(document, { refundId, refundVersion: 1 }, signal),
+    'closes',
+  ],
+  ['documents.bury', ({ documents }) => documents.bury(document, refundId, signal), 'closes'],
   ['documents.keepTombstone', ({ documents }) => documents.keepTombstone(tombstone, signal), 'closes'],
   ['documents.putStray', ({ documents }) => documents.putStray(strayOf(attempt), signal), 'closes'],
   ['documents.removeStray', ({ documents }) => documents.removeStray(strayOf(attempt), signal), 'closes'],
@@ -146,7 +151,7 @@ describe('a call that fails is named in its error', () => {
     [
       'ledger.makeWorkspace',
       { UpdateItemCommand: () => conditionFailed() },
-      ({ ledger }) => ledger.take(attempt, signal, 0),
+      ({ ledger }) => ledger.hold(attempt, signal, 0),
     ],
     [
       'DeleteObject',
@@ -216,10 +221,10 @@ describe('what opens is sent once, what closes may be repeated', () => {
     },
   )
 
-  it('a taking and a marker are tried once where nobody is patient', async () => {
+  it('a hold and a refund are tried once where nobody is patient', async () => {
     const { ports, writes } = failingTwice(FAILURES['it is throttled'])
-    expect(await ports.ledger.take(attempt, signal, 0)).toEqual({ outcome: 'crowded' })
-    expect(await ports.ledger.mark(release, signal, 0)).toBe('crowded')
+    expect(await ports.ledger.hold(attempt, signal, 0)).toEqual({ outcome: 'crowded' })
+    expect(await ports.ledger.beginRefund(refund, signal, 0)).toBe('crowded')
     expect(writes()).toBe(2)
   })
 })

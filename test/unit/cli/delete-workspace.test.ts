@@ -5,7 +5,7 @@ import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, type Step, WO
 const { signal } = new AbortController()
 /** Nothing that answers callers lives longer. */
 const DEAD_AFTER_MS = 40_000
-const RECORDED: readonly Step[] = ['begin', 'copy', 'take', 'record']
+const RECORDED: readonly Step[] = ['begin', 'copy', 'hold', 'record']
 const BUSY = { reason: 'workspace_busy' }
 
 const storesOf = ({ deps }: Ports) =>
@@ -29,7 +29,7 @@ describe('workspaces delete, of what dead processes left', () => {
   it.each<{ steps: readonly Step[] }>([
     { steps: ['begin'] },
     { steps: ['begin', 'copy'] },
-    { steps: ['begin', 'copy', 'take'] },
+    { steps: ['begin', 'copy', 'hold'] },
   ])('fixed: ends once the process is certainly dead that died after $steps', async ({ steps }) => {
     const ports = createPorts()
     await ports.deps.workspaces.create(WORKSPACE, { quotaBytes: 1000 }, signal)
@@ -46,13 +46,13 @@ describe('workspaces delete, of what dead processes left', () => {
   })
 
   it.each<{ steps: readonly Step[]; left: string[] }>([
-    { steps: ['take'], left: [] },
-    { steps: ['begin', 'copy', 'take', 'stray'], left: ['stray'] },
-    { steps: ['stray', 'copy', 'take'], left: ['stray'] },
+    { steps: ['hold'], left: [] },
+    { steps: ['begin', 'copy', 'hold', 'stray'], left: ['stray'] },
+    { steps: ['stray', 'copy', 'hold'], left: ['stray'] },
     { steps: RECORDED, left: ['gone'] },
     { steps: [...RECORDED, 'delete'], left: ['gone'] },
-    { steps: [...RECORDED, 'delete', 'mark'], left: ['gone'] },
-    { steps: [...RECORDED, 'mark'], left: ['gone'] },
+    { steps: [...RECORDED, 'delete', 'beginRefund'], left: ['gone'] },
+    { steps: [...RECORDED, 'beginRefund'], left: ['gone'] },
   ])('ends at once after $steps', async ({ steps, left }) => {
     const ports = createPorts()
     await ports.run(steps)
@@ -63,7 +63,7 @@ describe('workspaces delete, of what dead processes left', () => {
   it('ends a deletion that began since the documents were listed, counts what is left, and can be repeated', async () => {
     const ports = createPorts()
     await ports.run([...RECORDED, 'delete'])
-    await ports.run(['stray', 'take'])
+    await ports.run(['stray', 'hold'])
     for (let times = 0; times < 2; times++)
       expect(await removeEmptied(WORKSPACE, storesOf(ports), signal)).toHaveLength(2)
     expect([ports.stored.ledgers(), leftIn(ports).toSorted()]).toEqual([[], ['gone', 'stray']])
@@ -86,7 +86,7 @@ describe('workspaces delete, beside others', () => {
     expect(ports.state()).toMatchObject({ documents: 1 })
   })
 
-  it.each(['delete', 'mark', 'handOver', 'giveBack', 'bury'] as const)(
+  it.each(['delete', 'beginRefund', 'nameRefund', 'payRefund', 'bury'] as const)(
     "fixed: a caller's deletion that stalled before its %s changes nothing any more, wherever the workspace ended",
     async (step) => {
       const ports = createPorts()

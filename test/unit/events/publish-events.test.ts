@@ -128,7 +128,7 @@ describe('the event of a document', () => {
     const { publish, calls, kept } = setUp()
     const document = named('a')
     const later = { ...document, expiresAt: new Date(1_795_254_081_000) }
-    const gone = { ...deletingItem(document), item_state: 'gone', released_by: 'r', marked_in: 1 }
+    const gone = { ...deletingItem(document), item_state: 'gone', refund_id: 'r', refund_version: 1 }
     const changes: [object | undefined, object | undefined][] = [
       [undefined, pendingItem(document)],
       [pendingItem(document), undefined],

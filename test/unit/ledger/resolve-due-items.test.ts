@@ -30,7 +30,7 @@ describe('resolveDueItems', () => {
     await ports.addDocument()
     const later = await ports.addDocument(undefined, { expiresAt: new Date(ports.clock.nowMs + 1) })
     await addExpired(ports, [1, 2])
-    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 2, gaveBack: 2 })
+    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 2, freed: 2 })
     expect(ports.state(nth(2))).toEqual(NOTHING)
     expect(ports.state()).toEqual({ ...ONE_DOCUMENT, used: 200, documents: 2, objects: 2 })
     const { dueWork } = ports.deps
@@ -38,7 +38,7 @@ describe('resolveDueItems', () => {
     expect(await expire(ports)).toEqual(IDLE)
     expect(calls.map(({ mock }) => mock.calls.length)).toEqual([16, 0])
     ports.pass(1)
-    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 1, gaveBack: 1 })
+    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 1, freed: 1 })
     expect(ports.state()).toEqual(ONE_DOCUMENT)
     expect(await ports.documents.find(later, signal)).toMatchObject({ state: 'gone', isExpired: true })
   })
@@ -46,14 +46,14 @@ describe('resolveDueItems', () => {
   it('goes on with what dead processes left once their leases are over, says what it was, and comes back for strays', async () => {
     const ports = createPorts()
     await ports.addDocument(ports.begin({ workspaceId: nth(2) }))
-    const dead = await ports.run(['begin', 'copy', 'take'], ports.begin({ workspaceId: nth(1) }))
+    const dead = await ports.run(['begin', 'copy', 'hold'], ports.begin({ workspaceId: nth(1) }))
     const deletion = await ports.addDocument(ports.begin({ workspaceId: nth(2) }))
     await ports.run(['delete'], { ...deletion, leaseEndsAtMs: 0 })
     const work = () => resolve('work', ports)
     ports.pass(LEASE_MS - 1)
     expect(await work()).toEqual(IDLE)
     ports.pass(1)
-    expect(await work()).toEqual({ ...IDLE, resolved: 2, gaveBack: 1 })
+    expect(await work()).toEqual({ ...IDLE, resolved: 2, freed: 1 })
     expect(ports.state(nth(1))).toEqual({ ...NOTHING, unfinished: 1 })
     expect(ports.state(nth(2))).toEqual(ONE_DOCUMENT)
     ports.pass(LATE_COPY_MS - 1)
@@ -78,7 +78,7 @@ describe('resolveDueItems', () => {
     const added = await addExpired(ports, [...times(3, B), A, ELSEWHERE, ...times(40, D), ...times(3, C)])
     const read: string[] = []
     whenRead(ports, ({ itemId }) => read.push(itemId))
-    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 47, gaveBack: 47 })
+    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 47, freed: 47 })
     expect(ports.state(nth(ELSEWHERE))).toEqual(ONE_DOCUMENT)
     for (const n of [A, B, D, C]) {
       const own = idsOf(added.filter(({ workspaceId }) => workspaceId === nth(n)))
@@ -106,7 +106,7 @@ describe('resolveDueItems', () => {
       read.push(itemId)
       await turns(1)
     })
-    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 1, gaveBack: 1 })
+    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 1, freed: 1 })
     expect(read).toHaveLength(3601)
     // Each of the 64 places is free again after a turn of ten items.
     expect(read.indexOf(last.documentId)).toBeGreaterThan(64)
@@ -129,7 +129,7 @@ describe('resolveDueItems', () => {
     })
     const { resolved } = await expire(ports, { shards: [SHARD] })
     expect(most.own).toBe(8)
-    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 300 - resolved, gaveBack: 300 - resolved })
+    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 300 - resolved, freed: 300 - resolved })
     expect([most.all > 32, most.all <= 64]).toEqual([true, true])
   })
 
@@ -145,7 +145,7 @@ describe('resolveDueItems', () => {
         readBy.push(reading.mock.calls.length)
       }
     })
-    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 40, gaveBack: 40 })
+    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 40, freed: 40 })
     // A turn is of ten items.
     expect(readBy[0]).toBe(10)
   })
@@ -162,7 +162,7 @@ describe('resolveDueItems', () => {
     expect(await expire(ports, { shards: [SHARD] })).toEqual({
       ...IDLE,
       resolved: 1,
-      gaveBack: 1,
+      freed: 1,
       oldestMs: 10_000 - 5000,
     })
     expect(reading).toHaveBeenCalledTimes(5001)

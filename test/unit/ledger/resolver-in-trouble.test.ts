@@ -31,7 +31,7 @@ describe('resolveDueItems, in trouble', () => {
       expect(await resolve('expiry', ports)).toEqual({
         ...IDLE,
         resolved,
-        gaveBack: resolved,
+        freed: resolved,
         failed: 30,
         oldestMs: 34,
       })
@@ -50,7 +50,7 @@ describe('resolveDueItems, in trouble', () => {
     expect(report).toMatchObject({ resolved: 2, oldestMs: 61 })
     expect([report.failed >= 20, report.failed < 28]).toEqual([true, true])
     vi.restoreAllMocks()
-    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, resolved: 60, gaveBack: 60 })
+    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, resolved: 60, freed: 60 })
   })
 
   it('does the others of a workspace, although the 50 that are longest due fail for good, within some runs', async () => {
@@ -73,7 +73,7 @@ describe('resolveDueItems, in trouble', () => {
 
   it('leaves to a later run what a dead process left, says so, and goes on with it then', async () => {
     const ports = createPorts()
-    const { documentId, workspaceId } = await ports.run(['begin', 'copy', 'take'])
+    const { documentId, workspaceId } = await ports.run(['begin', 'copy', 'hold'])
     ports.pass(LEASE_MS + 1000)
     const error = new Error('down')
     vi.spyOn(ports.documents, 'putStray').mockRejectedValueOnce(error)
@@ -99,7 +99,7 @@ describe('resolveDueItems, in trouble', () => {
     while (gone().length < 2) await turns(10)
     await turns(10)
     over.abort()
-    expect(await running).toEqual({ ...IDLE, resolved: 2, gaveBack: 2, failed: 1, oldestMs: 2 })
+    expect(await running).toEqual({ ...IDLE, resolved: 2, freed: 2, failed: 1, oldestMs: 2 })
     expect(timeout.mock.calls).toEqual([[10_000], [10_000], [10_000]])
   })
 
@@ -134,7 +134,7 @@ describe('resolveDueItems, in trouble', () => {
       yield* list(due, listSignal)
       if (due.shard === shard) throw error
     })
-    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, resolved: 2, gaveBack: 2, unlisted: 1 })
+    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, resolved: 2, freed: 2, unlisted: 1 })
     const message = 'due work not listed, left to a later run'
     expect(ports.logged).toContainEqual({ level: 'error', message, kind: 'expiry', shard, error })
     expect(ports.state(other.workspaceId)).toEqual(NOTHING)

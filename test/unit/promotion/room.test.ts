@@ -37,14 +37,14 @@ describe('requireRoom', () => {
   })
 
   it.each<[string, Step[]]>([
-    ['an earlier document', ['begin', 'copy', 'take', 'record']],
+    ['an earlier document', ['begin', 'copy', 'hold', 'record']],
     ['a twin under way', ['begin']],
-    ['a deletion under way', ['begin', 'copy', 'take', 'record', 'delete']],
+    ['a deletion under way', ['begin', 'copy', 'hold', 'record', 'delete']],
   ])('refuses nothing beside %s of the same key, which may be the answer, or give the bytes back', async (_, steps) => {
     const { ports, require } = setUp()
     const twin = ports.begin({ sizeBytes: 1000 })
     await ports.run(steps, twin)
-    if (steps.length === 1) await ports.run(['take'], ports.begin({ sizeBytes: 1000 }))
+    if (steps.length === 1) await ports.run(['hold'], ports.begin({ sizeBytes: 1000 }))
     await require(1, twin)
     await expect(require(1)).rejects.toMatchObject({ reason: EXCEEDED })
   })
@@ -63,19 +63,19 @@ describe('requireRoom', () => {
 describe('before a refusal, what dead processes left in the ledger', () => {
   it('is cleaned away and the ledger read again, once for many files; then what fits is let pass', async () => {
     const { ports, require, watch } = setUp()
-    await ports.run(['take'], ports.begin({ sizeBytes: 600 }))
+    await ports.run(['hold'], ports.begin({ sizeBytes: 600 }))
     ports.pass()
-    await ports.run(['begin', 'take'], ports.begin({ sizeBytes: 400 }))
+    await ports.run(['begin', 'hold'], ports.begin({ sizeBytes: 400 }))
     const { read } = watch()
-    const giveBack = vi.spyOn(ports.ledger, 'giveBack')
+    const voided = vi.spyOn(ports.ledger, 'void')
     await Promise.all([require(600), require(500)])
     await expect(require(601)).rejects.toMatchObject({ reason: EXCEEDED, metadata: { used_bytes: 400 } })
-    expect([read.mock.calls.length, giveBack.mock.calls.length]).toEqual([2, 1])
+    expect([read.mock.calls.length, voided.mock.calls.length]).toEqual([2, 1])
   })
 
   it('is left alone while it may be of a live process: nothing else is read', async () => {
     const { ports, require, watch } = setUp()
-    await ports.run(['begin', 'take'], ports.begin({ sizeBytes: 1000 }))
+    await ports.run(['begin', 'hold'], ports.begin({ sizeBytes: 1000 }))
     ports.pass(LEASE_MS - 1)
     const { read, find } = watch()
     await expect(require(1)).rejects.toMatchObject({ reason: EXCEEDED })
@@ -84,10 +84,10 @@ describe('before a refusal, what dead processes left in the ledger', () => {
 
   it('keeps its bytes as long as its attempt is not undone', async () => {
     const { ports, require } = setUp()
-    await ports.run(['begin', 'take'], ports.begin({ sizeBytes: 1000 }))
+    await ports.run(['begin', 'hold'], ports.begin({ sizeBytes: 1000 }))
     ports.pass()
     await expect(require(1)).rejects.toMatchObject({ reason: EXCEEDED, metadata: { used_bytes: 1000 } })
-    expect(ports.state()).toMatchObject({ used: 1000, markers: 1 })
+    expect(ports.state()).toMatchObject({ used: 1000, entries: 1 })
   })
 })
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
-import { MAX_TAKINGS } from '../../../lib/aws/dynamodb/ledger.ts'
+import { MAX_HOLDS } from '../../../lib/aws/dynamodb/ledger.ts'
 import { ServiceError } from '../../../lib/errors.ts'
+import { holdBytes, requireAdmission } from '../../../lib/promotion/hold-bytes.ts'
 import { createRoom } from '../../../lib/promotion/room.ts'
-import { requireAdmission, takeBytes } from '../../../lib/promotion/take-bytes.ts'
 import { createPorts, WORKSPACE } from '../../support/ports.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
@@ -11,11 +11,11 @@ skipWaits()
 function setUp() {
   const world = { random: 0.999 }
   const ports = createPorts({ random: () => world.random })
-  const tries = vi.spyOn(ports.ledger, 'take')
+  const tries = vi.spyOn(ports.ledger, 'hold')
   const notes = vi.spyOn(ports.deps.admission, 'count')
   const request = ports.request()
   const room = createRoom(WORKSPACE, request, ports.deps)
-  const take = (sizeBytes = 100) => takeBytes(ports.begin({ sizeBytes }), { ...request, room }, ports.deps)
+  const take = (sizeBytes = 100) => holdBytes(ports.begin({ sizeBytes }), { ...request, room }, ports.deps)
   /** Makes the workspace look as if so many had been accepted and refused lately. */
   const heat = (accepted: number, refused: number) => {
     for (let i = 0; i < accepted + refused; i++) ports.deps.admission.count(WORKSPACE, i < accepted)
@@ -43,11 +43,11 @@ describe('requireAdmission', () => {
   })
 })
 
-describe('takeBytes', () => {
+describe('holdBytes', () => {
   it('takes them where there is room, with patience, and tells the ledger that counts them, which the request then knows', async () => {
     const { ports, take, room, notes, patience } = setUp()
     const ledger = await take()
-    expect(ledger).toMatchObject({ quotaBytes: 1000, usedBytes: 100, takings: [{ sizeBytes: 100 }] })
+    expect(ledger).toMatchObject({ quotaBytes: 1000, usedBytes: 100, holds: [{ sizeBytes: 100 }] })
     const read = vi.spyOn(ports.ledger, 'read')
     expect(await room.ledger()).toBe(ledger)
     expect(read).not.toHaveBeenCalled()
@@ -68,20 +68,20 @@ describe('takeBytes', () => {
 
   it('refuses what a crowded ledger did not take, though it would just fit: 429', async () => {
     const { ports, take, notes } = setUp()
-    for (let i = 0; i < MAX_TAKINGS; i++) await ports.run(['take'], ports.begin({ sizeBytes: 1 }))
+    for (let i = 0; i < MAX_HOLDS; i++) await ports.run(['hold'], ports.begin({ sizeBytes: 1 }))
     notes.mockClear()
-    expect(await take(1000 - MAX_TAKINGS)).toMatchObject({ reason: 'too_many_promotions', status: 429 })
+    expect(await take(1000 - MAX_HOLDS)).toMatchObject({ reason: 'too_many_promotions', status: 429 })
     expect(notes.mock.calls).toEqual([[WORKSPACE, false]])
-    expect(ports.state()).toMatchObject({ used: MAX_TAKINGS, markers: MAX_TAKINGS })
+    expect(ports.state()).toMatchObject({ used: MAX_HOLDS, entries: MAX_HOLDS })
   })
 
   it('is less patient where places were taken before the copy', async () => {
-    for (const [takings, expected] of [
+    for (const [holds, expected] of [
       [7, 6000],
       [8, 1000],
     ] as const) {
       const { ports, take, room, tries, patience } = setUp()
-      for (let i = 0; i < takings; i++) await ports.run(['take'], ports.begin({ sizeBytes: 1 }))
+      for (let i = 0; i < holds; i++) await ports.run(['hold'], ports.begin({ sizeBytes: 1 }))
       await room.ledger()
       tries.mockClear()
       await take()

@@ -1,14 +1,14 @@
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
-import { freePlaces } from '../ledger/clean-markers.ts'
-import type { Taking, WorkspaceLedger } from '../ledger/ports/ledger.ts'
+import { freePlaces } from '../ledger/clean-ledger.ts'
+import type { Hold, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
 import { quotaExceeded } from './room.ts'
 
 /** A promotion that does not get through to the ledger within this time is refused. */
 const RETRY_FOR_MS = 6000
-/** With so many takings before its copy, more wait than can get through, and their retries would starve the unmarks. */
-const CROWDED_TAKINGS = 8
+/** With so many holds before its copy, more wait than can get through, and their retries would starve the captures. */
+const CROWDED_HOLDS = 8
 const RETRY_CROWDED_FOR_MS = 1000
 
 /** Refuses before the copy, without a call, what a crowded ledger would refuse. @throws ServiceError too_many_promotions */
@@ -19,26 +19,26 @@ export function requireAdmission(workspaceId: WorkspaceId, deps: Pick<PromotionD
   throw tooMany(workspaceId, deps)
 }
 
-/** @returns the ledger that counts the bytes, or why they are not taken; after an error it may be unknown whether they are */
-export async function takeBytes(
-  taking: Taking,
+/** @returns the ledger that counts the bytes, or why there is no hold on them; after an error there may be one */
+export async function holdBytes(
+  hold: Hold,
   { deadline, telemetry, room }: Pick<AttemptRequest, 'deadline' | 'telemetry' | 'room'>,
   deps: PromotionDependencies,
 ): Promise<WorkspaceLedger | ServiceError> {
-  const { workspaceId, sizeBytes } = taking
+  const { workspaceId, sizeBytes } = hold
   // A new process knows nothing of the load: the ledger that it read before the copy tells it, without a call.
-  const { takings = [] } = (await room.ledger()) ?? {}
-  const patienceMs = takings.length < CROWDED_TAKINGS ? RETRY_FOR_MS : RETRY_CROWDED_FOR_MS
+  const { holds = [] } = (await room.ledger()) ?? {}
+  const patienceMs = holds.length < CROWDED_HOLDS ? RETRY_FOR_MS : RETRY_CROWDED_FOR_MS
   // After a copy, the ledger is tried at least once.
   const retryForMs = deps.admission.decide(workspaceId) === 'retry' ? patienceMs : 0
-  const take = (forMs: number) => telemetry.time('take', () => deps.ledger.take(taking, deadline.signal, forMs))
-  let taken = await take(retryForMs)
-  // Leftovers may take up all places, and who is refused for them is the only one who comes by.
-  if (taken.outcome === 'crowded' && (await freePlaces(taken.ledger, deps, deadline.signal))) taken = await take(0)
-  deps.admission.count(workspaceId, taken.outcome !== 'crowded')
-  if (taken.outcome === 'crowded') return tooMany(workspaceId, deps)
-  room.see(taken.ledger)
-  return taken.outcome === 'taken' ? taken.ledger : quotaExceeded(taken.ledger, sizeBytes)
+  const tryFor = (forMs: number) => telemetry.time('hold', () => deps.ledger.hold(hold, deadline.signal, forMs))
+  let tried = await tryFor(retryForMs)
+  // Leftovers may fill every place. Nobody else would notice, so this request cleans up.
+  if (tried.outcome === 'crowded' && (await freePlaces(tried.ledger, deps, deadline.signal))) tried = await tryFor(0)
+  deps.admission.count(workspaceId, tried.outcome !== 'crowded')
+  if (tried.outcome === 'crowded') return tooMany(workspaceId, deps)
+  room.see(tried.ledger)
+  return tried.outcome === 'held' ? tried.ledger : quotaExceeded(tried.ledger, sizeBytes)
 }
 
 function tooMany(workspaceId: WorkspaceId, { admission }: Pick<PromotionDependencies, 'admission'>): ServiceError {
