@@ -3,7 +3,7 @@ import { type AuditTask, performAuditTask, type RoundDependencies } from '../lib
 import type { SliceOptions } from '../lib/audit/audit-slice.ts'
 import { type Finding, findingId } from '../lib/audit/findings.ts'
 import { createReadPace, paceReads } from '../lib/aws/dynamodb/read-pace.ts'
-import { createUsageFiles } from '../lib/aws/s3/usage-files.ts'
+import { usageFiles } from '../lib/aws/stores.ts'
 import { createDeadline } from '../lib/deadline.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { wireMaintenance } from './wiring/wire-maintenance.ts'
@@ -11,15 +11,16 @@ import { wireMaintenance } from './wiring/wire-maintenance.ts'
 /** The most work that is lost when the process is killed. */
 const SLICE_MS = 4 * 60 * 1000
 
-const { config, clients, dependencies, metrics } = wireMaintenance('audit-workspaces')
+const { stores, dependencies, metrics } = wireMaintenance('audit-workspaces')
 const { log } = dependencies
+const { config } = stores
 const { roundHours, shards, readsPerSecond } = config.audit
 const pace = createReadPace({ unitsPerSecond: readsPerSecond / shards })
-paceReads(clients, pace)
+paceReads(stores, pace)
 const deps: RoundDependencies = {
   ...dependencies,
   metrics,
-  usageFiles: config.usageBucket === '' ? undefined : createUsageFiles({ ...config, client: clients.s3 }),
+  usageFiles: usageFiles(stores),
   totalShards: shards,
   roundMs: roundHours * 60 * 60 * 1000,
   spentUnits: () => pace.spentUnits,

@@ -1,14 +1,12 @@
-import { createDocuments } from '../lib/aws/dynamodb/documents.ts'
-import { createLedger } from '../lib/aws/dynamodb/ledger.ts'
-import { createObjectStore } from '../lib/aws/s3/object-store.ts'
+import { documents, ledger, objects } from '../lib/aws/stores.ts'
 import { createDeleteDocumentHandler } from '../lib/http/handlers.ts'
 import { wireApi } from './wiring/wire.ts'
 
-const { api, documentsTable, workspacesTable, buckets } = wireApi('delete-document')
+const { api, stores } = wireApi('delete-document')
 
 export const handler = createDeleteDocumentHandler({
   ...api,
-  documents: createDocuments(documentsTable),
-  ledger: createLedger(workspacesTable),
-  objects: createObjectStore(buckets),
+  documents: documents(stores),
+  ledger: ledger(stores),
+  objects: objects(stores),
 })

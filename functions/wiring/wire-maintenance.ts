@@ -1,8 +1,17 @@
-import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
+import { dueWork, ledger, maintainedDocuments, objects, workspaces } from '../../lib/aws/stores.ts'
 import { wire } from './wire.ts'
 
 /** Shared by the functions that are not invoked by requests. In a file of its own: the others' bundles would have parts of it. */
 export function wireMaintenance(functionName: string) {
-  const { config, clients, log, metrics, now } = wire(functionName)
-  return { config, clients, metrics, dependencies: { ...createWorkspaceStores({ config, ...clients, now }), log } }
+  const { stores, log, metrics, objectKeys } = wire(functionName)
+  const { config, now } = stores
+  const dependencies = {
+    ...{ log, now, objectKeys, leaseMs: config.leaseMs },
+    ledger: ledger(stores),
+    workspaces: workspaces(stores),
+    documents: maintainedDocuments(stores),
+    dueWork: dueWork(stores),
+    objects: objects(stores),
+  }
+  return { stores, metrics, dependencies }
 }

@@ -1,8 +1,6 @@
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
-import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
-import { createContainerFiles } from '../../lib/aws/s3/container-files.ts'
-import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
+import { openStores } from '../../lib/aws/stores.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import type { Log } from '../../lib/logging.ts'
 import { readDemoFile } from '../local/stores/demo-file.ts'
@@ -44,15 +42,8 @@ export function connect(env: Environment) {
   const now = Date.now
   const dynamoDb = createDynamoDbClient()
   const s3 = createS3Client({ forcePathStyle: config.s3ForcePathStyle })
-  return {
-    ...createWorkspaceStores({ config, dynamoDb, s3, now }),
-    config,
-    log: SILENT,
-    containerFiles: createContainerFiles({ ...config, client: s3 }),
-    apiKeys: createApiKeyAdministration({ client: dynamoDb, tableName: config.keysTable }),
-    dynamoDb,
-    s3,
-  }
+  const stores = openStores({ config, dynamoDb, s3, now })
+  return { ...stores, apiKeys: stores.keyAdministration, config, log: SILENT, dynamoDb, s3 }
 }
 
 /** The environment of the target's functions. Sets what the AWS clients of this process need to reach it. */

@@ -1,9 +1,7 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { keyIdOf } from '../../lib/auth/api-token.ts'
-import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
 import { DELETED, DUE, READY } from '../../lib/aws/dynamodb/document-codec.ts'
-import { createDueWork } from '../../lib/aws/dynamodb/due-work.ts'
 import { HOLD, REFUND, WORKSPACE } from '../../lib/aws/dynamodb/workspace-codec.ts'
 import { resolveDueItems } from '../../lib/ledger/resolve-due-items.ts'
 import { LONGEST_COPY_MS, undo } from '../../lib/ledger/undo.ts'
@@ -31,7 +29,7 @@ const items: Record<Table, Item[]> = { Keys: [], RateLimits: [], Workspaces: [],
 beforeAll(async () => {
   const api = createTestApi()
   const { clock, dependencies, stored, workspaces } = api
-  const { client, tables } = stored
+  const { tables } = stored
   const { execute } = tables
   tables.execute = async (...args) => {
     const result = await execute(...args)
@@ -52,7 +50,7 @@ beforeAll(async () => {
     workspaceRequestsPerMinute: 1,
     createdAt: '2026',
   }
-  await createApiKeyAdministration({ client, tableName: KEYS_TABLE }).add({ ...key, ...state } as never, signal)
+  await dependencies.administration.apiKeys.add({ ...key, ...state } as never, signal)
   await dependencies.rateLimiter.take('key_1', signal)
 
   // A promotion; its document expires, is made anew, and is deleted.
@@ -69,8 +67,7 @@ beforeAll(async () => {
   }
   await promote()
   clock.nowMs += 3600_000
-  const dueWork = createDueWork({ client, tableName: DOCUMENTS_TABLE, now: dependencies.now })
-  await resolveDueItems('expiry', { timeoutEachMs: 60_000 }, { ...dependencies, dueWork }, signal)
+  await resolveDueItems('expiry', { timeoutEachMs: 60_000 }, { ...dependencies, dueWork: api.dueWork }, signal)
   const document_id = await promote()
   expect((await api.call('delete_document', { parameters: { document_id } })).status).toBe(200)
 

@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import { createDocumentListing } from '../../lib/aws/dynamodb/document-listing.ts'
-import { createWorkspaceStores } from '../../lib/aws/workspace-stores.ts'
+import { openStores } from '../../lib/aws/stores.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import { deleteDocument } from '../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
@@ -39,14 +38,13 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
   const stored = createMemoryTables({ now: () => (latestMs = Math.max(latestMs, clock.nowMs)) })
   const { client } = stored
   const config = { ...CONFIG, leaseMs: LEASE_MS, defaultQuotaBytes }
-  const stores = createWorkspaceStores({ config, dynamoDb: client, s3: {} as never, now })
+  const stores = openStores({ config, dynamoDb: client, s3: {} as never, now })
   const { ledger, documents } = stores
   const { objects, downloads } = createMemoryObjects()
   const logged: LogLine[] = []
   const log: Log = createRecordingLog(logged)
   const deps = {
     ...stores,
-    listing: createDocumentListing({ client, tableName: DOCUMENTS_TABLE, now }),
     objects,
     downloads,
     admission: createAdmission({ now, ...(random && { random }) }),

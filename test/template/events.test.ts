@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { createDueWork } from '../../lib/aws/dynamodb/due-work.ts'
 import { eventOf, type StreamRecord } from '../../lib/aws/dynamodb/stream-record.ts'
 import type { EventBus } from '../../lib/events/ports.ts'
 import { publishEvents } from '../../lib/events/publish-events.ts'
@@ -68,14 +67,8 @@ describe('the events about documents', () => {
 
   it('are one for each document that is made, deleted or expires, and none for all else', async () => {
     const api = setUp()
-    const resolve = () => {
-      const dueWork = createDueWork({
-        client: api.stored.client,
-        tableName: DOCUMENTS_TABLE,
-        now: api.dependencies.now,
-      })
-      return resolveDueItems('expiry', { timeoutEachMs: 60_000 }, { ...api.dependencies, dueWork }, signal)
-    }
+    const resolve = () =>
+      resolveDueItems('expiry', { timeoutEachMs: 60_000 }, { ...api.dependencies, dueWork: api.dueWork }, signal)
     const headers = { 'Idempotency-Key': 'once', 'File-Expires-In': '3600' }
     const document_id = idOf(await api.promote({ headers }))
     const content = { mime_type: 'text/csv', size_bytes: CSV.length, created_at: ISO, occurred_at: ISO }

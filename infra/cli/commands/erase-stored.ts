@@ -9,7 +9,7 @@ import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.t
 import { CLOSING, send } from '../../../lib/aws/calls/send.ts'
 import { TOMBSTONE_SECONDS } from '../../../lib/aws/dynamodb/documents.ts'
 import { decodeKey } from '../../../lib/aws/s3/container-files.ts'
-import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
+import { objects as openObjects } from '../../../lib/aws/stores.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { keysOfWorkspace } from '../../../lib/object-keys.ts'
@@ -41,7 +41,7 @@ export async function sweepBuckets(
 
   async function sweep(bucket: string, template: string): Promise<void> {
     const { prefix, owns } = keysOfWorkspace(template, workspaceId)
-    const objects = createObjectStore({ ...stores.config, client: stores.s3, documentsBucket: bucket })
+    const objects = openObjects({ ...stores, config: { ...stores.config, documentsBucket: bucket } })
     const found = { versions: 0, versionBytes: 0, unfinishedUploads: 0 }
     // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
     for await (const { objectKey } of objects.listUploads(prefix, signal)) {

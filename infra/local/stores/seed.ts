@@ -3,8 +3,7 @@ import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
-import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
-import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
+import { openStores } from '../../../lib/aws/stores.ts'
 import type { Config } from '../../../lib/config.ts'
 import { createDeadline } from '../../../lib/deadline.ts'
 import { type ContainerId, type FilePath, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
@@ -49,9 +48,9 @@ const SEED_TIMEOUT_MS = 30_000
 
 /** Creates two workspaces with keys and container files, where missing. @param previous whose keys stay valid */
 export async function seed(backends: Backends, previous: Partial<Demo> = {}): Promise<Demo> {
-  const { dynamoDb: client, config } = backends
+  const { config } = backends
   const signal = AbortSignal.timeout(SEED_TIMEOUT_MS)
-  const keys = createApiKeyAdministration({ client, tableName: config.keysTable })
+  const { keyAdministration, workspaces } = openStores({ ...backends, now: Date.now })
   /** @param permissions of a standard key; omitted: a management key */
   const addKey = async (
     workspaceId: WorkspaceId,
@@ -60,10 +59,9 @@ export async function seed(backends: Backends, previous: Partial<Demo> = {}): Pr
   ) => {
     const kind = permissions === undefined ? ('management' as const) : ('standard' as const)
     const grant = { workspaceId, kind, permissions: permissions ?? [], userId: 'user_demo', expiresAtMs: undefined }
-    await keys.add(newApiKeyRecord(token, grant, Date.now()), signal)
+    await keyAdministration.add(newApiKeyRecord(token, grant, Date.now()), signal)
     return token
   }
-  const { workspaces } = createWorkspaceStores({ ...backends, now: Date.now })
   // The first promotion would also create the workspace, but `keys create` asks for confirmation while it is missing.
   await workspaces.create(DEMO.workspaceId, { quotaBytes: config.defaultQuotaBytes }, signal)
   const { isNew } = await workspaces.create(FULL.workspaceId, { quotaBytes: FULL_QUOTA_BYTES }, signal)
@@ -102,7 +100,7 @@ async function addDocument(backends: Backends): Promise<void> {
   const { config, s3 } = backends
   const { workspaceId, containerId } = FULL
   const path = 'archive/first.bin' as FilePath
-  const stores = createWorkspaceStores({ ...backends, now: Date.now })
+  const stores = openStores({ ...backends, now: Date.now })
   const object = { Bucket: config.sandboxBucket, Key: stores.objectKeys.sandboxFile({ ...FULL, path }) }
   await s3.send(new PutObjectCommand({ ...object, Body: Buffer.alloc(FULL_DOCUMENT_BYTES, 1) }))
   const log = createLog({ serviceName: 'seed', functionName: 'seed' })

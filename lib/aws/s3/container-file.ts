@@ -15,7 +15,7 @@ export interface SandboxSettings {
   client: S3Client
   sandboxBucket: string
   /** Called when S3 answered 403 instead of 404 for a missing key. */
-  onRefusedMissingKey?(): void
+  onRefusedMissingKey?: (() => void) | undefined
 }
 
 export function createContainerLookups(settings: SandboxSettings): ContainerLookups {

@@ -3,11 +3,9 @@ import type { S3Client } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { hashToken, keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
-import { createApiKeyStore, keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
+import { keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
-import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
-import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
-import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
+import { openStores } from '../../../lib/aws/stores.ts'
 import type { Config } from '../../../lib/config.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
 import type { Log } from '../../../lib/logging.ts'
@@ -54,14 +52,11 @@ export async function prepareTables(dynamoDb: Tables, definition: ServiceDefinit
 /** The promote function as a process of its own has it, with a memory of its own; only S3 is an object of ours. */
 export function createProcess(config: Config, client: DynamoDBClient, objects: ObjectStore) {
   // Nothing here reaches a bucket.
-  const stores = createWorkspaceStores({ config, dynamoDb: client, s3: {} as S3Client, now })
+  const stores = openStores({ config, dynamoDb: client, s3: {} as S3Client, now })
   return createPromoteContainerFileHandler({
     ...config,
     ...stores,
     objects,
-    containerFiles: createContainerFiles({ client: {} as S3Client, sandboxBucket: config.sandboxBucket }),
-    apiKeys: createApiKeyStore({ client, tableName: config.keysTable }),
-    rateLimiter: createRateLimiter({ client, tableName: config.rateLimitsTable, policy: config.rateLimit, now }),
     admission: createAdmission({ now }),
     log: SILENT,
     metrics: { publish() {} },

@@ -4,7 +4,7 @@ import type { ServiceDefinition } from '../../../infra/deploy/service-definition
 import type { StoredObject } from '../../../infra/local/stores/s3-contents.ts'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
 import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
-import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
+import { openStores } from '../../../lib/aws/stores.ts'
 import { type Config, readConfig } from '../../../lib/config.ts'
 import { createMemoryDynamoDb } from '../../support/aws/memory-dynamodb.ts'
 import { createMemoryS3 } from '../../support/aws/memory-s3.ts'
@@ -159,5 +159,5 @@ function clientsOf(stores: Stores, latencyMs: (service: keyof Stores) => number 
 /** The product's own adapters, for the resolver and the audit of a process. */
 export function dependenciesOf({ dynamoDb, s3 }: Clients, config: Config) {
   // Date.now must not be passed itself, as the virtual clock replaces it.
-  return { ...createWorkspaceStores({ config, dynamoDb, s3, now: () => Date.now() }), log: SILENT }
+  return { ...openStores({ config, dynamoDb, s3, now: () => Date.now() }), log: SILENT }
 }

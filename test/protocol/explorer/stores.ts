@@ -1,4 +1,4 @@
-import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
+import { openStores } from '../../../lib/aws/stores.ts'
 import { type DocumentId, type WorkspaceId, withoutPrefix } from '../../../lib/ids.ts'
 import type { DocumentItem, DueEntry, Stray } from '../../../lib/ledger/ports/documents.ts'
 import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
@@ -97,7 +97,7 @@ export class Stores {
     const s3 = client(async (operation, input) => this.#s3(operation, input as never)) as never
     const config = { ...CONFIG, leaseMs: LEASE_MS, defaultQuotaBytes: quotaBytes }
     return {
-      ...createWorkspaceStores({ config, dynamoDb, s3, now }),
+      ...openStores({ config, dynamoDb, s3, now }),
       admission: createAdmission({ now, random: () => 1 }),
       maxFileBytes: 1e9,
       defaultQuotaBytes: quotaBytes,

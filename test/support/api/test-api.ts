@@ -1,10 +1,9 @@
 import { beforeEach } from 'vitest'
-import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { entryOf } from '../../../lib/http/operations.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
 import { storedObject } from '../aws/memory-s3.ts'
-import { CONFIG, KEYS_TABLE } from '../dynamodb/memory-tables.ts'
+import { CONFIG } from '../dynamodb/memory-tables.ts'
 import { createPorts } from '../ports.ts'
 import { createApiKeys, createLimiter } from '../stores/keys-and-limits.ts'
 import { invoke } from './invoke.ts'
@@ -33,7 +32,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     administration: {
       ...ports.deps,
       defaultQuotaBytes: CONFIG.defaultQuotaBytes,
-      apiKeys: createApiKeyAdministration({ client: stored.client, tableName: KEYS_TABLE }),
+      apiKeys: ports.deps.keyAdministration,
     },
     ...change,
   }
@@ -95,6 +94,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     objects,
     ledger,
     workspaces: ports.deps.workspaces,
+    dueWork: ports.deps.dueWork,
     documents,
     stored,
     logged,

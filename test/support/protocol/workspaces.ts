@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
-import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
+import { openStores } from '../../../lib/aws/stores.ts'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { addKey } from '../stores/keys-and-limits.ts'
@@ -25,7 +25,7 @@ export interface WorkspaceState {
 
 /** Puts workspaces, keys and files into S3 and DynamoDB, and looks at what became of them. */
 export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'config' | 'dynamoDb' | 's3'>) {
-  const stores = createWorkspaceStores({ config, dynamoDb, s3, now: Date.now })
+  const stores = openStores({ config, dynamoDb, s3, now: Date.now })
   const itemsOf = (workspaceId: WorkspaceId) =>
     Array.fromAsync(stores.documents.list(workspaceId, AbortSignal.timeout(60_000)))
   const newIds = (workspaceId: WorkspaceId) => {

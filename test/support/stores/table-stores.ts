@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, inject } from 'vitest'
-import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
-import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
+import { openStores } from '../../../lib/aws/stores.ts'
 import type { Config } from '../../../lib/config.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
@@ -28,9 +27,8 @@ export function openTableStores(
   now: () => number = () => LEDGER_NOW_MS,
 ) {
   const config = { ...given, ...LEDGER_SETTINGS }
-  const { ledger, workspaces, ...stores } = createWorkspaceStores({ config, dynamoDb, s3: {} as never, now })
-  const listing = createDocumentListing({ client: dynamoDb, tableName: config.documentsTable, now })
-  return { ...stores, ledger: { ...ledger, ...workspaces }, listing }
+  const { ledger, workspaces, ...stores } = openStores({ config, dynamoDb, s3: {} as never, now })
+  return { ...stores, ledger: { ...ledger, ...workspaces } }
 }
 
 /**

@@ -1,13 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { keyIdOf } from '../../../lib/auth/api-token.ts'
-import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
-import { createApiKeyStore } from '../../../lib/aws/dynamodb/api-key-store.ts'
-import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
-import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
-import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
-import { createDocumentObjects } from '../../../lib/aws/s3/document-objects.ts'
-import { createWorkspaceStores } from '../../../lib/aws/workspace-stores.ts'
+import { openStores } from '../../../lib/aws/stores.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
 import {
@@ -27,17 +21,9 @@ const { signal } = new AbortController()
 /** Nobody looks where a call goes: tables and buckets need no names. */
 function adapters({ client } = clientOf()) {
   const buckets = { sandboxBucket: '', documentsBucket: '', multipartThresholdBytes: 1000 }
-  const config = { ...buckets, keyTemplates: { sandbox: '', document: '' }, defaultQuotaBytes: 1000 } as never
-  const table = { client, tableName: '', now: () => 0 }
-  return {
-    ...createWorkspaceStores({ config, dynamoDb: client, s3: client, now: () => 0 }),
-    keys: createApiKeyStore(table),
-    apiKeys: createApiKeyAdministration(table),
-    listing: createDocumentListing(table),
-    rateLimiter: createRateLimiter({ ...table, policy: { requestsPerMinute: 60, burst: 5 } }),
-    documentObjects: createDocumentObjects({ ...buckets, client }),
-    containerFiles: createContainerFiles({ ...buckets, client }),
-  }
+  const rateLimit = { requestsPerMinute: 60, burst: 5 }
+  const config = { ...buckets, rateLimit, defaultQuotaBytes: 1000 } as never
+  return openStores({ config, dynamoDb: client, s3: client, now: () => 0 })
 }
 
 const workspaceId = 'ws_1' as WorkspaceId
@@ -65,13 +51,13 @@ type Call = (ports: ReturnType<typeof adapters>) => Promise<unknown>
  * or may lag.
  */
 const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][] = [
-  ['keys.find', ({ keys }) => keys.find(KEY_ID, 'h', signal)],
-  ['keys.add', ({ apiKeys }) => apiKeys.add(key, signal), 'closes'],
-  ['keys.get', ({ apiKeys }) => apiKeys.get(KEY_ID, signal)],
-  ['keys.list', ({ apiKeys }) => first(apiKeys.list({}, signal))],
-  ['keys.list', ({ apiKeys }) => first(apiKeys.list({ workspaceId }, signal))],
-  ['keys.change', ({ apiKeys }) => apiKeys.change(KEY_ID, { isEnabled: true }, signal), 'closes'],
-  ['keys.remove', ({ apiKeys }) => apiKeys.remove(KEY_ID, signal), 'closes'],
+  ['keys.find', ({ apiKeys }) => apiKeys.find(KEY_ID, 'h', signal)],
+  ['keys.add', ({ keyAdministration }) => keyAdministration.add(key, signal), 'closes'],
+  ['keys.get', ({ keyAdministration }) => keyAdministration.get(KEY_ID, signal)],
+  ['keys.list', ({ keyAdministration }) => first(keyAdministration.list({}, signal))],
+  ['keys.list', ({ keyAdministration }) => first(keyAdministration.list({ workspaceId }, signal))],
+  ['keys.change', ({ keyAdministration }) => keyAdministration.change(KEY_ID, { isEnabled: true }, signal), 'closes'],
+  ['keys.remove', ({ keyAdministration }) => keyAdministration.remove(KEY_ID, signal), 'closes'],
   ['rateLimit.take', ({ rateLimiter }) => rateLimiter.take('k', signal), 'closes'],
   ['ledger.read', ({ ledger }) => ledger.read(workspaceId, signal)],
   ['ledger.read', ({ ledger }) => ledger.usage(workspaceId, signal), 'may lag'],

@@ -1,0 +1,80 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import type { S3Client } from '@aws-sdk/client-s3'
+import type { Config } from '../config.ts'
+import { createObjectKeys } from '../object-keys.ts'
+import { createApiKeyAdministration } from './dynamodb/api-key-administration.ts'
+import { createApiKeyStore } from './dynamodb/api-key-store.ts'
+import { createDocumentListing } from './dynamodb/document-listing.ts'
+import { createDocumentMaintenance } from './dynamodb/document-maintenance.ts'
+import { createDocuments } from './dynamodb/documents.ts'
+import { createDueWork } from './dynamodb/due-work.ts'
+import { createLedger } from './dynamodb/ledger.ts'
+import { createLedgerMaintenance } from './dynamodb/ledger-maintenance.ts'
+import { createRateLimiter } from './dynamodb/rate-limiter.ts'
+import { createContainerFiles } from './s3/container-files.ts'
+import { createDocumentObjects } from './s3/document-objects.ts'
+import { createDownloadSigner } from './s3/download-signer.ts'
+import { createObjectStore } from './s3/object-store.ts'
+import { createUsageFiles } from './s3/usage-files.ts'
+
+export interface StoreSettings {
+  config: Config
+  dynamoDb: DynamoDBClient
+  s3: S3Client
+  now(): number
+  /** See `headOrList`. */
+  onRefusedMissingKey?: (() => void) | undefined
+}
+
+type Table = 'keysTable' | 'rateLimitsTable' | 'documentsTable' | 'workspacesTable'
+const table = ({ config, dynamoDb: client, now }: StoreSettings, name: Table) => ({
+  ...config,
+  client,
+  tableName: config[name],
+  now,
+})
+const buckets = ({ config, s3: client, onRefusedMissingKey }: StoreSettings) => ({
+  ...config,
+  client,
+  onRefusedMissingKey,
+})
+
+// Which adapter stands behind which port. Each is exported, so that a function's bundle has only those that it names.
+export const apiKeys = (on: StoreSettings) => createApiKeyStore(table(on, 'keysTable'))
+export const keyAdministration = (on: StoreSettings) => createApiKeyAdministration(table(on, 'keysTable'))
+export const rateLimiter = (on: StoreSettings) =>
+  createRateLimiter({ ...table(on, 'rateLimitsTable'), policy: on.config.rateLimit })
+export const ledger = (on: StoreSettings) => createLedger(table(on, 'workspacesTable'))
+export const workspaces = (on: StoreSettings) => createLedgerMaintenance(table(on, 'workspacesTable'))
+export const documents = (on: StoreSettings) => createDocuments(table(on, 'documentsTable'))
+export const maintainedDocuments = (on: StoreSettings) => ({
+  ...documents(on),
+  ...createDocumentMaintenance(table(on, 'documentsTable')),
+})
+export const dueWork = (on: StoreSettings) => createDueWork(table(on, 'documentsTable'))
+export const listing = (on: StoreSettings) => createDocumentListing(table(on, 'documentsTable'))
+export const objects = (on: StoreSettings) => createObjectStore(buckets(on))
+export const documentObjects = (on: StoreSettings) => createDocumentObjects(buckets(on))
+export const containerFiles = (on: StoreSettings) => createContainerFiles(buckets(on))
+export const downloads = (on: StoreSettings) => createDownloadSigner(buckets(on))
+/** undefined: the stage writes none */
+export const usageFiles = (on: StoreSettings) =>
+  on.config.usageBucket === '' ? undefined : createUsageFiles(buckets(on))
+
+const PORTS = {
+  ...{ apiKeys, keyAdministration, rateLimiter, ledger, workspaces, dueWork, listing, documents: maintainedDocuments },
+  ...{ objects, documentObjects, containerFiles, downloads, usageFiles },
+  objectKeys: ({ config }: StoreSettings) => createObjectKeys(config.keyTemplates),
+  leaseMs: ({ config }: StoreSettings) => config.leaseMs,
+  now: ({ now }: StoreSettings) => now,
+}
+
+/** All ports, each made when first asked for: for the command line, the local service and tests. */
+export function openStores(on: StoreSettings): { [Name in keyof typeof PORTS]: ReturnType<(typeof PORTS)[Name]> } {
+  const made: Record<string, unknown> = {}
+  const getters = Object.entries(PORTS).map(([name, make]) => [
+    name,
+    { enumerable: true, get: () => (made[name] ??= make(on)) },
+  ])
+  return Object.defineProperties({} as ReturnType<typeof openStores>, Object.fromEntries(getters))
+}
