@@ -26,8 +26,6 @@ export interface ResolverReport {
 
 /** The most items that a run works on at once, over all its shards. */
 const ITEMS_AT_ONCE = 64
-/** A ledger has seven places for refunds: so many need two of them on average, and callers some. */
-const OF_WORKSPACE_AT_ONCE = 8
 /** After so many, it is the turn of another workspace. */
 const ITEMS_OF_TURN = 10
 /** More of a workspace than a run gets to: the others are left to later runs. */
@@ -40,16 +38,17 @@ const FAILURES_IN_ORDER = 10
 /** After so many failures, a workspace is left to a later run. */
 const MOST_FAILURES = 20
 
-/** The items due in a workspace, and how many are worked on just now. */
+/** The items due in a workspace, and whether one is worked on just now. */
 interface Due {
   waiting: DueEntry[]
-  atOnce: number
+  isBusy: boolean
   failures: number
 }
 
 /**
- * Goes on with all that is due, the longest due first, a few items of each workspace at once: workspaces with many take
- * turns. What fails is logged and stays due, and so does what is left when the signal aborts: later runs find it.
+ * Goes on with all that is due, the longest due first. In each shard it works on one item of a workspace at a time:
+ * sixteen deletions find places among the ledger's seven refunds, and leave some to callers. Workspaces take turns. What
+ * fails is logged and stays due, and so does what is left when the signal aborts: later runs find it.
  */
 export async function resolveDueItems(
   kind: DueKind,
@@ -74,7 +73,7 @@ export async function resolveDueItems(
       try {
         for await (const page of deps.dueWork.listDue({ kind, shard, byMs: nowMs }, signal)) {
           for (const entry of page) {
-            const workspace = workspaces.get(entry.workspaceId) ?? { atOnce: 0, failures: 0, waiting: [] }
+            const workspace = workspaces.get(entry.workspaceId) ?? { isBusy: false, failures: 0, waiting: [] }
             workspaces.set(entry.workspaceId, workspace)
             if (signal.aborted || workspace.waiting.length === MOST_WAITING) leave(entry)
             else workspace.waiting.push(entry)
@@ -87,14 +86,14 @@ export async function resolveDueItems(
           deps.log.error('due work not listed, left to a later run', { kind, shard, error })
         }
       }
-      while ([...workspaces.values()].some(hasRoom)) yield* oneRound()
+      while ([...workspaces.values()].some(isReady)) yield* oneRound()
       isListed = true
     }
 
     function* oneRound(): Generator<Due> {
       for (const workspace of workspaces.values()) {
-        if (!hasRoom(workspace)) continue
-        workspace.atOnce++
+        if (!isReady(workspace)) continue
+        workspace.isBusy = true
         yield workspace
       }
     }
@@ -109,7 +108,7 @@ export async function resolveDueItems(
         if (signal.aborted || workspace.failures >= MOST_FAILURES) leave(each)
         else if (!(await resolve(each))) workspace.failures++
       }
-      workspace.atOnce--
+      workspace.isBusy = false
     }
   }
 
@@ -141,4 +140,4 @@ export async function resolveDueItems(
   }
 }
 
-const hasRoom = ({ waiting, atOnce }: Due) => waiting.length > 0 && atOnce < OF_WORKSPACE_AT_ONCE
+const isReady = ({ waiting, isBusy }: Due) => waiting.length > 0 && !isBusy

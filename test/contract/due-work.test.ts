@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { dueShardOf } from '../../lib/aws/dynamodb/document-codec.ts'
-import type { DocumentId, WorkspaceId } from '../../lib/ids.ts'
+import { dueShard, dueShardOf } from '../../lib/aws/dynamodb/document-codec.ts'
+import type { DocumentId } from '../../lib/ids.ts'
 import type { DueKind, WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
 import { pendingOf, strayOf } from '../support/stores/ledger-values.ts'
 import { useTableStores } from '../support/stores/table-stores.ts'
@@ -25,14 +25,20 @@ const begun = async (seconds: number) => {
 }
 const setExpiry = (of: WorkspaceDocument, seconds?: number) =>
   on.documents.setExpiry(of, seconds === undefined ? undefined : at(seconds), signal)
-/** Entries of the workspace, in the shard of this document or of the workspace itself. */
-const dueOf = async (kind: DueKind, id: DocumentId | WorkspaceId, seconds: number) => {
-  const shard = on.dueWork.dueShards.find((each) => dueShardOf(kind, id) === `${kind} ${each}`) ?? -1
-  const pages = on.dueWork.listDue({ kind, shard, byMs: at(seconds).getTime() }, signal)
-  const due = (await Array.fromAsync(pages)).flat().filter(({ workspaceId }) => workspaceId === on.workspaceId)
-  return due.map(({ itemId, dueAtMs }) => [itemId, (dueAtMs - START_MS) / 1000])
+/** Entries of the workspace, each in the shard of its document. */
+const dueOf = async (kind: DueKind, seconds: number) => {
+  const found: [string, number][] = []
+  for (const shard of on.dueWork.dueShards) {
+    const pages = on.dueWork.listDue({ kind, shard, byMs: at(seconds).getTime() }, signal)
+    for (const { workspaceId, itemId, dueAtMs } of (await Array.fromAsync(pages)).flat()) {
+      if (workspaceId !== on.workspaceId) continue
+      expect(dueShardOf(kind, itemId.split('/')[0] as DocumentId)).toBe(dueShard(kind, shard))
+      found.push([itemId, (dueAtMs - START_MS) / 1000])
+    }
+  }
+  return found
 }
-const expiredBy = (seconds: number) => dueOf('expiry', on.workspaceId, seconds)
+const expiredBy = (seconds: number) => dueOf('expiry', seconds)
 
 it('an expiry is due from its end until the document is gone; what was begun, in the shard of its document', async () => {
   const one = await expiring(5)
@@ -43,16 +49,16 @@ it('an expiry is due from its end until the document is gone; what was begun, in
   const other = await expiring(5)
   await on.documents.delete(other, { dueAtMs: at(9).getTime() }, signal)
   expect(await expiredBy(99)).toEqual([])
-  expect(await dueOf('work', other.documentId, 8.999)).toEqual([])
-  expect(await dueOf('work', other.documentId, 9)).toEqual([[other.documentId, 9]])
+  expect(await dueOf('work', 8.999)).toEqual([])
+  expect(await dueOf('work', 9)).toEqual([[other.documentId, 9]])
   await buried(other)
   const pending = await begun(5)
-  expect(await dueOf('work', pending.documentId, 5)).toEqual([[pending.documentId, 5]])
+  expect(await dueOf('work', 5)).toEqual([[pending.documentId, 5]])
   const dueAtMs = at(6).getTime()
   await on.documents.putStray(strayOf(pending, dueAtMs), signal)
   await on.documents.record(pending, signal)
   const stray = `${pending.documentId}/${pending.attemptId}`
-  expect(await dueOf('work', pending.documentId, 99)).toEqual([[stray, 6]])
+  expect(await dueOf('work', 99)).toEqual([[stray, 6]])
   const entry = { workspaceId: on.workspaceId, itemId: stray, dueAtMs }
   expect(await on.dueWork.findDue(entry, signal)).toMatchObject({ state: 'stray', attemptId: pending.attemptId })
   expect(await on.dueWork.findDue({ ...entry, itemId: pending.documentId }, signal)).toEqual(pending)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ListedDocument, ListPosition } from '../../documents/document-listing.ts'
-import type { DocumentId, WorkspaceId } from '../../ids.ts'
+import type { DocumentId } from '../../ids.ts'
 import type {
   Attempt,
   DeletedDocument,
@@ -81,7 +81,7 @@ export const NOT_KEPT = [...Object.keys(READY).filter((name) => !(name in DELETE
 export const encodeReady = (document: WorkspaceDocument) => ({
   ...encode<WorkspaceDocument>(READY, document),
   listed_at: listedAt(document),
-  due_shard: document.expiresAt && dueShardOf('expiry', document.workspaceId),
+  due_shard: document.expiresAt && dueShardOf('expiry', document.documentId),
 })
 
 /** Without its keys. */
@@ -140,10 +140,7 @@ export const DUE_SHARDS: readonly number[] = Array.from({ length: 16 }, (_, shar
 
 export const dueShard = (kind: DueKind, shard: number) => `${kind} ${shard}`
 
-/**
- * Spreads the index of due work: attempts and deletions by their documents, as one busy workspace would fill a shard;
- * expiries by their workspaces, so that the next one of a workspace is found.
- */
-export function dueShardOf(kind: DueKind, id: DocumentId | WorkspaceId): string {
-  return dueShard(kind, (createHash('sha256').update(id).digest()[0] ?? 0) % DUE_SHARDS.length)
+/** Spreads the index of due work by document, as one busy workspace would fill a shard. */
+export function dueShardOf(kind: DueKind, documentId: DocumentId): string {
+  return dueShard(kind, (createHash('sha256').update(documentId).digest()[0] ?? 0) % DUE_SHARDS.length)
 }

@@ -146,7 +146,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       if (dueAtMs !== undefined && dueAtMs <= now() + leaseMs) return false
       const { values, ...change } = setting({
         due_at: expiresAt?.getTime(),
-        due_shard: expiresAt && dueShardOf('expiry', document.workspaceId),
+        due_shard: expiresAt && dueShardOf('expiry', document.documentId),
       })
       const read = asRead({ due_at: dueAtMs })
       const update = {

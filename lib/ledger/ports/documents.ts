@@ -138,7 +138,7 @@ export interface Documents {
   setExpiry(document: WorkspaceDocument, expiresAt: Date | undefined, signal: AbortSignal): Promise<boolean>
 }
 
-/** The shards of the index of due work. All expiries of a workspace are in one of them. */
+/** The index of due work, spread over shards by document. */
 export interface DueWork {
   readonly dueShards: readonly number[]
   /** The longest due first, in pages. The index lags. */

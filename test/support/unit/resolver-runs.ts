@@ -1,5 +1,6 @@
 import { vi } from 'vitest'
-import type { WorkspaceId } from '../../../lib/ids.ts'
+import { dueShard, dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
+import { type DocumentId, documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import type { DueEntry, DueKind, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { type ResolverReport, type ResolverRun, resolveDueItems } from '../../../lib/ledger/resolve-due-items.ts'
 import type { Ports } from '../ports.ts'
@@ -19,12 +20,21 @@ export function resolve(kind: DueKind, { deps }: Ports, change: Partial<Resolver
   return resolveDueItems(kind, { timeoutEachMs: 60_000, ...run }, deps, signal)
 }
 
+/** A new document's id, in a shard of the index of due work. @param shard omitted: any */
+export function newDocumentId(shard?: number): DocumentId {
+  for (;;) {
+    const documentId = documentIdOfAttempt(newAttemptId())
+    if (shard === undefined || dueShardOf('expiry', documentId) === dueShard('expiry', shard)) return documentId
+  }
+}
+
 /** Documents of 100 bytes in these workspaces, which expire one ms after the other, the last one now. */
-export async function addExpired(ports: Ports, workspaces: number[]): Promise<WorkspaceDocument[]> {
+export async function addExpired(ports: Ports, workspaces: number[], shard?: number): Promise<WorkspaceDocument[]> {
   const added: WorkspaceDocument[] = []
   for (const [index, n] of workspaces.entries()) {
     const expiresAt = new Date(ports.clock.nowMs + index + 1 - workspaces.length)
-    added.push(await ports.addDocument(ports.begin({ workspaceId: nth(n) }), { expiresAt }))
+    const one = ports.begin({ workspaceId: nth(n), documentId: newDocumentId(shard) })
+    added.push(await ports.addDocument(one, { expiresAt }))
   }
   return added
 }

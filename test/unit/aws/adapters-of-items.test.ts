@@ -21,7 +21,7 @@ const workspaceId = 'ws_1' as WorkspaceId
 const documentId = 'file_1' as DocumentId
 
 it.each(['work', 'expiry'] as const)('due work of the kind %s is spread over all shards of the index', (kind) => {
-  const shards = new Set(Array.from({ length: 500 }, (_, index) => dueShardOf(kind, `ws_${index}` as WorkspaceId)))
+  const shards = new Set(Array.from({ length: 500 }, (_, index) => dueShardOf(kind, `file_${index}` as DocumentId)))
   expect([...shards].toSorted()).toEqual(DUE_SHARDS.map((shard) => dueShard(kind, shard)).toSorted())
 })
 
