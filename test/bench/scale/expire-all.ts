@@ -17,23 +17,30 @@ export interface Expiry {
 /** Runs that find fewer tell nothing of their rate. */
 const LEAST = 100
 
-/** Lets all documents expire, while promotions go on and some of their processes are killed. */
-export async function expireAll(world: World, load: Load): Promise<Expiry> {
-  const { config, population } = world
+/** @returns the documents of the population that have not been deleted yet */
+export function watchDocuments({ config, population, watchers }: World): Set<string> {
   const open = new Set<string>()
   for (let workspace = 0; workspace < population.workspaces; workspace++) {
     for (let document = 0; document < population.documentsEach; document++) {
       open.add(`${workspaceIdOf(workspace)}/${namesOf(workspace, document).documentId}`)
     }
   }
-  let throttled = 0
-  world.watchers.push(({ table, input, outcome }) => {
-    if (outcome === 'throttled') throttled++
+  watchers.push(({ table, input, outcome }) => {
     if (outcome !== 'done' || table !== config.documentsTable) return
     const { Key, UpdateExpression } = input as Pick<UpdateItemCommandInput, 'Key' | 'UpdateExpression'>
     // The last step of a deletion: its bytes are free.
     if (UpdateExpression?.startsWith('SET item_state = :gone'))
       open.delete(`${Key?.workspace_id?.S}/${Key?.document_id?.S}`)
+  })
+  return open
+}
+
+/** Lets all documents expire, while promotions go on and some of their processes are killed. */
+export async function expireAll(world: World, load: Load): Promise<Expiry> {
+  const open = watchDocuments(world)
+  let throttled = 0
+  world.watchers.push(({ outcome }) => {
+    if (outcome === 'throttled') throttled++
   })
   let [done, seconds] = [0, 0]
   const leftovers = await sustain(world, load, (run) => {

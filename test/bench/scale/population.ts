@@ -2,6 +2,7 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { encodeReady } from '../../../lib/aws/dynamodb/document-codec.ts'
 import { encodeNewWorkspace } from '../../../lib/aws/dynamodb/workspace-codec.ts'
 import type { AttemptId, ContainerId, DocumentId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
+import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import type { Item } from '../../support/dynamodb/capacity.ts'
 
 /** Workspaces and documents that are computed from their numbers. */
@@ -37,9 +38,8 @@ export function expiresAtOf(workspace: number, document: number, fromMs: number,
   return new Date(Math.floor((fromMs + ((workspace * 7919 + document * 104_729) % withinMs)) / 1000) * 1000)
 }
 
-/** A document's item as the product's own adapters write it. */
-export function documentItem(workspace: number, document: number, expiresAt?: Date): Item {
-  const item = encodeReady({
+export function documentOf(workspace: number, document: number, expiresAt?: Date): WorkspaceDocument {
+  return {
     state: 'ready',
     ...namesOf(workspace, document),
     workspaceId: workspaceIdOf(workspace),
@@ -52,7 +52,12 @@ export function documentItem(workspace: number, document: number, expiresAt?: Da
     sourceEtag: '"1bc29b36f623ba82aaf6724fd3b16718"',
     createdBy: 'key_0190a1b2',
     countedFrom: 1,
-  })
+  }
+}
+
+/** A document's item as the product's own adapters write it. */
+export function documentItem(workspace: number, document: number, expiresAt?: Date): Item {
+  const item = encodeReady(documentOf(workspace, document, expiresAt))
   return marshall(item, { removeUndefinedValues: true }) as Item
 }
 
