@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { type BuildOptions, build, type Metafile, type OutputFile } from 'esbuild'
 import { minify } from 'rolldown/utils'
 import { filesOf, requireBudgets } from './budget.ts'
-import { LEAN_SDK } from './lean-sdk.ts'
+import { type FoundTargets, leanSdk, requireTargets } from './lean-sdk.ts'
 
 export const PROMOTE_ENTRY = 'functions/promote-container-file.ts'
 
@@ -25,7 +25,6 @@ const OPTIONS = {
   platform: 'node',
   target: 'node24',
   mainFields: ['module', 'main'],
-  plugins: LEAN_SDK,
   // The library `debug` takes its colours from this if it is there: here, only a development dependency brings it.
   external: ['supports-color'],
   minify: true,
@@ -41,10 +40,15 @@ const FOR_DEBUGGING = { minify: false, splitting: false, sourcemap: 'inline' } s
  * Bundles entries below root into outDir, as ES modules. Each is bundled on its own, with the chunks that it loads on
  * demand below its own name: changing one function does not change another, and a cold start reads few files.
  */
-export async function bundle(entryPoints: string[], { root, outDir }: Where, options: Options = {}): Promise<Metafile> {
+export async function bundle(
+  entryPoints: string[],
+  { root, outDir }: Where,
+  options: Options = {},
+  found: FoundTargets = new Set(),
+): Promise<Metafile> {
   const builds = entryPoints.map(async (entryPoint) => {
     const chunkNames = `chunks/${basename(entryPoint, '.ts')}/[name]-[hash]`
-    const own = { chunkNames, absWorkingDir: root, outdir: outDir, write: false } as const
+    const own = { plugins: leanSdk(found), chunkNames, absWorkingDir: root, outdir: outDir, write: false } as const
     const { outputFiles, metafile } = await build({ ...OPTIONS, ...options, ...own, entryPoints: [entryPoint] })
     // esbuild also makes chunks of what is loaded on demand by code that it has then dropped.
     const loaded = filesOf({ root, entryPoint, metafile }, 'all')
@@ -85,9 +89,15 @@ async function replaceFiles(folder: string, files: OutFile[]): Promise<void> {
   await Promise.all(all.filter(isOld).map((path) => rm(path, { force: true })))
 }
 
-/** Bundles every Lambda entry of functions/ into outDir. @returns what esbuild knows about inputs and outputs */
-export function buildFunctions(where: Where, options?: Options): Promise<Metafile> {
-  return bundle(globSync('functions/*.ts', { cwd: where.root }), where, options)
+/**
+ * Bundles every Lambda entry of functions/ into outDir.
+ * @returns what esbuild knows about inputs and outputs @throws Error when a rewriting of the SDK finds no target
+ */
+export async function buildFunctions(where: Where, options?: Options): Promise<Metafile> {
+  const found: FoundTargets = new Set()
+  const metafile = await bundle(globSync('functions/*.ts', { cwd: where.root }), where, options, found)
+  requireTargets(found)
+  return metafile
 }
 
 /** Builds for a deployment. @throws Error when a function is larger than its budget */

@@ -5,10 +5,31 @@ import type { Plugin } from 'esbuild'
  * Keeps a cold start from reading code that it never runs (docs/decisions/0013-lean-bundle.md; each was measured by
  * `npm run bench -- first-request`). None of these changes what the code does in a Lambda.
  */
-export const LEAN_SDK: Plugin[] = [rewriteModules(), requireBuiltins()]
+export const leanSdk = (found: FoundTargets): Plugin[] => [rewriteModules(found), requireBuiltins()]
+
+/** The patterns of the modules that the rewriting has met. */
+export type FoundTargets = Set<RegExp>
+
+/** @throws Error naming what a newer SDK has moved or renamed: it would be shipped as it is, and only be slower */
+export function requireTargets(found: FoundTargets): void {
+  const missing = REWRITTEN.flatMap(([module]) => (found.has(module) ? [] : module.source))
+  if (missing.length > 0) throw new Error(`infra/bundle/lean-sdk.ts finds no module for: ${missing.join(', ')}`)
+}
 
 const STRING_CONSTANT = /^const (_\w+) = ("[^"\\\n]*");$/gm
 const COMPUTED_KEY = /\[(_\w+)\]:/g
+
+/**
+ * Modules that are imported but never used: strategies of retries; a region that no variable names; hashes that Node.js has
+ * or no call asks for; a cache of endpoints, for which no operation of DynamoDB asks; streams of browsers, and the headers
+ * of events; sessions of directory buckets; and of the library of file types, streams, blobs, fractions and all its types.
+ */
+const UNUSED = [
+  ...['DefaultRateLimiter', 'AdaptiveRetryStrategy', 'StandardRetryStrategy', 'getInstanceMetadataRegion'],
+  ...['Sha256Js', 'Sha1Js', 'Md5Js', 'Crc32Js', 'Crc32cJs', 'Crc64NvmeJs', 'endpoint-cache/dist-es/EndpointCache'],
+  ...['core/.+\\.browser', 'HeaderFormatter', 'S3ExpressIdentityCache', 'S3ExpressIdentityProviderImpl'],
+  ...['BlobTokenizer', 'ReadStreamTokenizer', 'WebStreamReaderFactory', 'ieee754/index', 'file-type/source/supported'],
+].map((path): [RegExp, typeof unused] => [new RegExp(`/${path}\\.js$`.replaceAll('/', '[\\\\/]')), unused])
 
 const REWRITTEN: [module: RegExp, write: (source: string) => string][] = [
   // The SDK describes every operation of a service in one file, with keys such as `[_hH]:`. esbuild must take these for
@@ -69,22 +90,21 @@ const REWRITTEN: [module: RegExp, write: (source: string) => string][] = [
         applyToStack: (stack) => stack.add((next) => next, retryMiddlewareOptions)
       })`,
   ],
-  // Modules that are imported but never used: strategies of retries, a region that no variable names, hashes that Node.js
-  // has or no call asks for, a cache of endpoints, for which no operation of DynamoDB asks; streams of browsers and the
-  // headers of events; sessions of directory buckets; and of the library of file types, streams, blobs, fractions and the
-  // lists of all types.
-  [
-    /[\\/](DefaultRateLimiter|(Adaptive|Standard)RetryStrategy|getInstanceMetadataRegion|(Sha256|Sha1|Md5|Crc32c?|Crc64Nvme)Js|endpoint-cache[\\/]dist-es[\\/]EndpointCache|core[\\/].+\.browser|HeaderFormatter|S3Express(IdentityCache|IdentityProviderImpl)|(Blob|ReadStream)Tokenizer|WebStreamReaderFactory|ieee754[\\/]index|file-type[\\/]source[\\/]supported)\.js$/,
-    unused,
-  ],
+  ...UNUSED,
 ]
 
-function rewriteModules(): Plugin {
+function rewriteModules(found: FoundTargets): Plugin {
   return {
     name: 'rewrite-modules',
     setup(build) {
       for (const [filter, write] of REWRITTEN) {
-        build.onLoad({ filter }, async ({ path }) => ({ contents: write(await readFile(path, 'utf8')), loader: 'js' }))
+        build.onLoad({ filter }, async ({ path }) => {
+          const source = await readFile(path, 'utf8')
+          const contents = write(source)
+          if (contents === source) throw new Error(`${path} is not as infra/bundle/lean-sdk.ts expects it`)
+          found.add(filter)
+          return { contents, loader: 'js' }
+        })
       }
     },
   }

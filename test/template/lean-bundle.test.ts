@@ -3,6 +3,7 @@ import type { Metafile } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { filesOf, requireBudgets } from '../../infra/bundle/budget.ts'
 import { PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
+import { requireTargets } from '../../infra/bundle/lean-sdk.ts'
 import { ROOT, read } from '../pages/pages.ts'
 
 /** As every suite runs it, and as it is deployed. */
@@ -10,7 +11,7 @@ const { metafile }: { metafile: Metafile } = JSON.parse(read('dist/built.json'))
 /** A cold start reads these. */
 const outputs = filesOf({ root: ROOT, entryPoint: PROMOTE_ENTRY, metafile }, 'static')
 
-// A newer SDK may be laid out differently, and then nothing but the size would tell: docs/decisions/0013-lean-bundle.md.
+// docs/decisions/0013-lean-bundle.md.
 it('each function is within its budget', () => requireBudgets(ROOT, metafile))
 
 it('ships no chunk that nothing loads', () => {
@@ -37,4 +38,9 @@ describe('a cold start reads', () => {
       ['from"node:http', 'import("node:http', 'from"http', 'from"node:crypto"', 'from"crypto"'].filter(isIn),
     ).toEqual([])
   })
+})
+
+// The build itself does the same with what it has found.
+it('a rewriting that finds no module fails the build, and is named', () => {
+  expect(() => requireTargets(new Set())).toThrow('HeaderFormatter')
 })
