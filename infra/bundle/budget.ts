@@ -50,7 +50,8 @@ export async function zippedBytes(built: BuiltFunctions): Promise<number> {
 export async function requireBudgets(root: string, metafile: Metafile): Promise<void> {
   for (const { entryPoint } of Object.values(metafile.outputs)) {
     if (!entryPoint?.startsWith('functions/')) continue
-    const [bytes, budget] = [await zippedBytes({ root, entryPoint, metafile }), zipBudgetBytes(entryPoint)]
+    const bytes = await zippedBytes({ root, entryPoint, metafile })
+    const budget = zipBudgetBytes(entryPoint)
     if (bytes <= budget) continue
     throw new Error(
       `${entryPoint} is ${bytes} bytes zipped, more than its budget of ${budget} (infra/bundle/budget.ts).\n` +

@@ -140,7 +140,8 @@ export function dashboard() {
   const widgets: object[] = [{ type: 'alarm', x: 0, y: 0, width: COLUMNS, height: 4, properties: alarms }]
   const shown = JSON.stringify(Object.values(CHARTS))
   const others = each('Sum', ...NAMES.filter((name) => !new RegExp(`\\b${name}\\b`).test(shown)))
-  let [x, y] = [0, 4]
+  let x = 0
+  let y = 4
   for (const [title, { width = 8, metrics = others, ...view }] of Object.entries(CHARTS)) {
     const properties = { title, region: `\${AWS::Region}`, view: 'timeSeries', ...view, metrics }
     widgets.push({ type: 'metric', x, y, width, height: ROW_HEIGHT, properties })

@@ -64,7 +64,8 @@ const MIN_UNRESERVED = 100
 const RESOLVER_RUNS = functions().resolveDueWork?.events.length ?? 0
 
 async function problemsInConcurrency({ stackName, settings }: Deployment, warnings: string[]): Promise<string[]> {
-  const [auditShards, wanted] = [Number(settings.auditShards), Number(settings.reservedConcurrency || 0)]
+  const auditShards = Number(settings.auditShards)
+  const wanted = Number(settings.reservedConcurrency || 0)
   const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}))
   const { ConcurrentExecutions: limit = 0, UnreservedConcurrentExecutions: unreserved = 0 } = AccountLimit ?? {}
   const left = unreserved - wanted + (wanted > 0 ? await reservedBy(`${stackName}-promote-container-file`) : 0)

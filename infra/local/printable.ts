@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { INVISIBLE } from '../../lib/content-disposition.ts'
+import { INVISIBLE } from '../../lib/files/content-disposition.ts'
 
 /** Control characters except the line feed. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for

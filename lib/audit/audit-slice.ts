@@ -9,7 +9,7 @@ export interface SliceOptions extends AuditOptions {
   isTimeUp(): boolean
 }
 
-/** From here on, no limit is kept. */
+/** Slices this long need no limit. */
 const MANY_WORKSPACES = 1000
 
 /**
@@ -27,7 +27,8 @@ export async function auditSlice(
   let workspacesLeft = before.maxWorkspaces ?? Number.POSITIVE_INFINITY
   let shard = before
   try {
-    for await (shard of auditShard(before, options, deps, signal)) {
+    for await (const step of auditShard(before, options, deps, signal)) {
+      shard = step
       if (shard.workspace === undefined) workspacesLeft--
       if (workspacesLeft === 0 || options.isTimeUp()) break
     }
@@ -54,11 +55,15 @@ export async function* auditShard(
 ): AsyncGenerator<AuditShard> {
   const context: AuditContext = { options, counters: { ...before.counters }, deps, signal }
   let shard = before
-  if (shard.workspace) for await (shard of goThrough(shard.workspace.workspaceId, shard, context)) yield shard
-  while (!shard.isComplete) {
-    for await (const workspaceId of listedWorkspaces(shard, context)) {
-      for await (shard of goThrough(workspaceId, shard, context)) yield shard
+  async function* continueWith(workspaceId: WorkspaceId): AsyncGenerator<AuditShard> {
+    for await (const step of goThrough(workspaceId, shard, context)) {
+      shard = step
+      yield step
     }
+  }
+  if (shard.workspace) yield* continueWith(shard.workspace.workspaceId)
+  while (!shard.isComplete) {
+    for await (const workspaceId of listedWorkspaces(shard, context)) yield* continueWith(workspaceId)
     shard = enterNextPhase(shard)
     yield shard
   }

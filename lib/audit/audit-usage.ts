@@ -1,4 +1,5 @@
 import type { AttemptId, RefundId } from '../ids.ts'
+import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { Counts, StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import { isOverdue } from './audit-leftovers.ts'
@@ -43,7 +44,7 @@ const plus = ({ usedBytes, documents }: Counts, { sizeBytes }: { sizeBytes: numb
   documents: documents + 1,
 })
 
-/** Begins to add up a workspace: {@link itemAdder} then takes each item once, and {@link auditSum} compares. */
+/** Begins to add up a workspace: {@link addItem} then takes each item once, and {@link auditSum} compares. */
 export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): UsageSum {
   const { quotaBytes = 0, usedBytes = 0, documents = 0, holds = [], refunds = [] } = ledger ?? {}
   const cut: LedgerCut = {
@@ -59,34 +60,38 @@ export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): 
   return { cut, cutAtMs, atCut, atEnd: atCut, newestVersion: 0, orphans, seen: { attemptIds: [] } }
 }
 
-/** @returns adds an item to a sum with this cut; items come in the order of their keys */
-export function itemAdder({ cut }: UsageSum): (sum: UsageSum, item: StoredItem) => UsageSum {
-  const { version } = cut.at ?? { version: Number.POSITIVE_INFINITY }
-  const [held, underWay] = [new Set(cut.holds), new Set(cut.refunds)]
-  return (before, item) => {
-    const { orphans } = before
-    const isOrphan = orphans.includes(item.attemptId)
-    const sum = isOrphan ? { ...before, orphans: orphans.filter((each) => each !== item.attemptId) } : before
-    if (item.state === 'pending' || item.state === 'stray') return sum
-    const { documentId, attemptId, countedFrom } = item
-    const { refundId, refundVersion = 0 } = item.state === 'ready' ? {} : item
-    // A tombstone that another document took the place of stands beside it, and may have been seen in that place.
-    const attemptIds = sum.seen.documentId === documentId ? sum.seen.attemptIds : []
-    if (attemptIds.includes(attemptId)) return sum
-    const next = {
-      ...sum,
-      newestVersion: Math.max(sum.newestVersion, countedFrom, refundVersion),
-      seen: { documentId, attemptIds: [...attemptIds, attemptId] },
-    }
-    if (held.has(attemptId)) return next
-    // A refund that was in the ledger at the cut had not been paid by then.
-    if (refundId !== undefined && refundVersion <= version && !underWay.has(refundId)) return next
-    const isRefundedSince = refundId !== undefined && refundVersion > version
-    return {
-      ...next,
-      atCut: countedFrom <= version ? plus(next.atCut, item) : next.atCut,
-      atEnd: isRefundedSince ? next.atEnd : plus(next.atEnd, item),
-    }
+/** Items come in the order of their keys. @returns the sum with this item */
+export function addItem(before: UsageSum, item: StoredItem): UsageSum {
+  const sum = { ...before, orphans: before.orphans.filter((each) => each !== item.attemptId) }
+  if (item.state === 'pending' || item.state === 'stray') return sum
+  const { documentId, attemptId } = item
+  // A tombstone that another document took the place of stands beside it, and may have been seen in that place.
+  const attemptIds = sum.seen.documentId === documentId ? sum.seen.attemptIds : []
+  if (attemptIds.includes(attemptId)) return sum
+  const { wasCounted, isCounted, newestVersion } = countOf(item, sum.cut)
+  return {
+    ...sum,
+    newestVersion: Math.max(sum.newestVersion, newestVersion),
+    seen: { documentId, attemptIds: [...attemptIds, attemptId] },
+    atCut: wasCounted ? plus(sum.atCut, item) : sum.atCut,
+    atEnd: isCounted ? plus(sum.atEnd, item) : sum.atEnd,
+  }
+}
+
+/** Whether the ledger counted an item at its cut, and once all items were read (docs/reliability.md, "The audit"). */
+function countOf(item: WorkspaceDocument | DeletedDocument, { at, holds, refunds }: LedgerCut) {
+  const version = at?.version ?? Number.POSITIVE_INFINITY
+  const { countedFrom } = item
+  const { refundId, refundVersion = 0 } = item.state === 'ready' ? {} : item
+  // A refund that was in the ledger at the cut had not been paid by then.
+  const wasPaid = refundId !== undefined && refundVersion <= version && !refunds.includes(refundId)
+  const isPaidSince = refundId !== undefined && refundVersion > version
+  // What is held is in both sums from the start.
+  const isOfItem = !wasPaid && !holds.includes(item.attemptId)
+  return {
+    wasCounted: isOfItem && countedFrom <= version,
+    isCounted: isOfItem && !isPaidSince,
+    newestVersion: Math.max(countedFrom, refundVersion),
   }
 }
 

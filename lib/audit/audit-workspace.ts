@@ -3,7 +3,7 @@ import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { type AuditContext, reportUnreadable, type WorkspaceAudit } from './audit-context.ts'
 import { auditPair } from './audit-documents.ts'
 import { auditDueItem, auditHolds } from './audit-leftovers.ts'
-import { auditSum, beginSum, itemAdder, type UsageSum } from './audit-usage.ts'
+import { addItem, auditSum, beginSum, type UsageSum } from './audit-usage.ts'
 import { joinSorted } from './join-sorted.ts'
 
 /** How far a workspace was audited: plain JSON, which goes from slice to slice. */
@@ -52,7 +52,8 @@ export async function* auditWorkspace(
 
 /** The ledger is read before any item: that is all there is to the cut (docs/reliability.md). */
 async function begin({ workspaceId, counters, deps, signal }: WorkspaceAudit): Promise<WorkspacePosition> {
-  const [cutAtMs, findingsBefore] = [deps.now(), counters.findings]
+  const cutAtMs = deps.now()
+  const findingsBefore = counters.findings
   const sum = beginSum(await deps.ledger.read(workspaceId, signal), cutAtMs)
   return { workspaceId, format: FORMAT, findingsBefore, sum }
 }
@@ -64,7 +65,6 @@ async function* compareItems(
 ): AsyncGenerator<WorkspacePosition, UsageSum> {
   const { workspaceId, counters, deps, signal } = audit
   const { objectKeys, documents, objects } = deps
-  const add = itemAdder(from.sum)
   let position = from
   const onUnreadable = (error: Error) => {
     position = { ...position, sum: { ...position.sum, isUnreadable: true } }
@@ -86,7 +86,7 @@ async function* compareItems(
     const document = item?.state === 'ready' ? item : undefined
     if (document || object) await auditPair({ document, object }, audit)
     if (item) await auditDueItem(item, audit)
-    if (item) position = { ...position, afterItemId: item.itemId, sum: add(position.sum, item) }
+    if (item) position = { ...position, afterItemId: item.itemId, sum: addItem(position.sum, item) }
     if (object) position = { ...position, afterObjectKey: object.objectKey }
     if (document) {
       counters.documents++

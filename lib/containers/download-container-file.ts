@@ -1,5 +1,5 @@
-import { type Download, type DownloadSigner, describeDownload, lifeOfUrl } from '../download.ts'
-import { UNKNOWN_TYPE } from '../media-type.ts'
+import { type Download, type DownloadSigner, describeDownload, lifeOfUrl } from '../files/download.ts'
+import { UNKNOWN_TYPE } from '../files/media-type.ts'
 import type { ContainerFilesDependencies } from './container-files.ts'
 import { type ContainerFileRequest, describeContainerFile } from './describe-container-file.ts'
 import { resolveMimeType } from './mime-type.ts'

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
+import { isDirectoryOrLink } from '../files/media-type.ts'
 import { filePathOf, formatFileId, parseContainerId, parseFileId, type WorkspaceId } from '../ids.ts'
-import { isDirectoryOrLink } from '../media-type.ts'
 import type { ContainerFileDescription, ContainerFilesDependencies } from './container-files.ts'
 import { formatKeyCursor, parseKeyCursor } from './key-cursor.ts'
 

@@ -1,4 +1,4 @@
-import { essenceOf, knownType, UNKNOWN_TYPE } from '../media-type.ts'
+import { essenceOf, knownType, UNKNOWN_TYPE } from '../files/media-type.ts'
 import type { ContainerFile } from './container-files.ts'
 
 /** Types with the extensions of files whose type many tools guess by what lies beneath. */

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
+import { isDirectoryOrLink } from '../files/media-type.ts'
 import { type ContainerId, type FilePath, filePathOf, formatFileId, type WorkspaceId } from '../ids.ts'
-import { isDirectoryOrLink } from '../media-type.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { ContainerFile, ContainerLookups } from './container-files.ts'
 

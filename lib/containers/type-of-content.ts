@@ -1,4 +1,4 @@
-import { UNKNOWN_TYPE } from '../media-type.ts'
+import { UNKNOWN_TYPE } from '../files/media-type.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const NOT_IN_TEXT = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f]/

@@ -1,9 +1,9 @@
-import { type Download, type DownloadSigner, describeDownload, lifeOfUrl } from '../download.ts'
 import { ServiceError } from '../errors.ts'
+import { type Download, type DownloadSigner, describeDownload, lifeOfUrl } from '../files/download.ts'
+import { UNKNOWN_TYPE } from '../files/media-type.ts'
 import type { WorkspaceId } from '../ids.ts'
 import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { Log } from '../logging.ts'
-import { UNKNOWN_TYPE } from '../media-type.ts'
 import { documentNotFound, type FindDocumentDependencies, findDocument } from './find-document.ts'
 
 export interface DocumentObjects {

@@ -18,7 +18,8 @@ export function formatCursor(workspaceId: WorkspaceId, { createdAt, documentId }
 export function parseCursor(workspaceId: WorkspaceId, cursor: string): ListPosition {
   const bytes = Buffer.from(cursor, 'base64url')
   const decoded = bytes.toString('latin1')
-  const [check, text] = [decoded.slice(0, CHECK_LENGTH), decoded.slice(CHECK_LENGTH)]
+  const check = decoded.slice(0, CHECK_LENGTH)
+  const text = decoded.slice(CHECK_LENGTH)
   const [createdAtMs = '', documentId = ''] = text.split(' ')
   const isSound = bytes.toString('base64url') === cursor && check === checkOf(workspaceId, text)
   if (!isSound || !/^\d{1,15}$/.test(createdAtMs) || !isDocumentId(documentId)) throw new ServiceError('invalid_cursor')

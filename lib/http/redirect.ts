@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import type { Download } from '../download.ts'
-import { UNKNOWN_TYPE } from '../media-type.ts'
+import type { Download } from '../files/download.ts'
+import { UNKNOWN_TYPE } from '../files/media-type.ts'
 import { headerValue } from './request-headers.ts'
 import type { ApiEvent } from './request-state.ts'
 

@@ -31,6 +31,14 @@ export function expiresAtOf(from: Date, seconds: number): Date {
   return new Date((Math.floor(from.getTime() / 1000) + seconds) * 1000)
 }
 
+/**
+ * Whether its expiry may not be changed any more: the change may arrive as late as a lease lasts, and must not bring back
+ * what has been said to have expired.
+ */
+export function endsSoon(document: Pick<WorkspaceDocument, 'expiresAt'>, nowMs: number, leaseMs: number): boolean {
+  return hasExpired(document, nowMs + leaseMs)
+}
+
 /** From that moment on a document is gone for callers, whether or not the resolver has deleted it. */
 export function hasExpired({ expiresAt }: Pick<WorkspaceDocument, 'expiresAt'>, nowMs: number): boolean {
   return expiresAt !== undefined && expiresAt.getTime() <= nowMs

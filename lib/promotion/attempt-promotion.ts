@@ -11,18 +11,17 @@ import type { WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import { LONGEST_COPY_MS, undo, undoWithoutHold } from '../ledger/undo.ts'
 import { holdBytes, requireAdmission } from './hold-bytes.ts'
 import { replay } from './idempotency.ts'
-import type { Copied, CopyRequest } from './ports/object-store.ts'
 import { isMadeOfMeant } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 import { requireRoom } from './room.ts'
 
-/** The steps that an attempt has done, for its undo. */
-interface Progress {
+/** What an undo has to know of an attempt. */
+interface Sent {
   /** The version of its object. */
   versionId?: string | undefined
   hasHold?: true
   /** When all that it sent has arrived, ms since 1970, if something may still be on its way. */
-  arrivesByMs?: number | undefined
+  arrivesByMs?: number
 }
 
 /**
@@ -37,42 +36,46 @@ export async function attemptPromotion(
   deps: PromotionDependencies,
 ): Promise<Promotion> {
   const { workspaceId, documentId, attemptId } = target
+  const { deadline, telemetry } = request
   const ids = { workspaceId, documentId, attemptId }
   const attempt: Attempt = { ...ids, objectKey: deps.objectKeys.documentObject(ids) }
-  request.telemetry.annotate({ document_id: documentId, attempt_id: attemptId, size_bytes: file.sizeBytes })
+  telemetry.annotate({ document_id: documentId, attempt_id: attemptId, size_bytes: file.sizeBytes })
 
   const findingType = resolveMimeType(file, target.path, () => lookInside(file, request, deps))
   await requireRoom(request.mayHaveTwin ? target : undefined, file.sizeBytes, request, deps)
   requireAdmission(workspaceId, deps)
-  const earlier = await request.telemetry.time('begin', () => begin(attempt, target, request, deps))
+  const earlier = await telemetry.time('begin', () => begin(attempt, target, request, deps))
   if (earlier) return earlier
-  const progress: Progress = {}
+  let sent: Sent = {}
   let made: Made | undefined
   try {
     const mimeType = await findingType
     const what = { source: file, objectKey: attempt.objectKey, mimeType }
-    const { sha256 } = await copy(what, target, progress, request, deps)
-    const draft: Draft = {
-      ...attempt,
-      state: 'ready',
-      containerId: target.containerId,
-      filename: target.path,
-      sizeBytes: file.sizeBytes,
-      sourceEtag: file.etag,
-      contentEncoding: file.contentEncoding || undefined,
-      mimeType,
-      sha256,
-      createdBy: request.caller.keyId,
-    }
+    const copied = await telemetry
+      .time('copy', () => deps.objects.copy(what, deadline.signal))
+      .catch((error) => {
+        if (error instanceof ServiceError && error.isUnanswered) sent = { arrivesByMs: deps.now() + LONGEST_COPY_MS }
+        throw namingArchived(error, target)
+      })
+    const { versionId, sha256 } = copied
+    sent = { versionId }
+    const draft = draftOf(attempt, target, file, { mimeType, sha256 }, request)
     if (!isMadeOfMeant(draft, request.preconditions)) throw whyDifferent(file, target)
-    made = await hold(draft, progress, request, deps)
+
+    const leaseEndsAtMs = deps.now() + deps.leaseMs
+    sent = { versionId, arrivesByMs: leaseEndsAtMs }
+    const ledger = await holdBytes({ ...draft, leaseEndsAtMs }, request, deps)
+    sent = { versionId }
+    if (ledger instanceof ServiceError) throw ledger
+    sent = { versionId, hasHold: true }
+
+    made = documentOf(draft, ledger, request, deps)
     const { document } = made
-    const isRecorded = await request.telemetry.time('record', () =>
-      deps.documents.record(document, request.deadline.signal),
-    )
+    const isRecorded = await telemetry.time('record', () => deps.documents.record(document, deadline.signal))
     if (!isRecorded) throw new ServiceError('request_timed_out')
   } catch (error) {
-    const isRecorded = await undoOrLeave(attempt, progress, request, deps)
+    const isRecorded = await undoOrLeave(attempt, sent, request, deps)
+    // Otherwise the record's answer was lost, but it had arrived.
     if (!isRecorded || made === undefined) throw error
   }
   await endOrLeave(made, request, deps)
@@ -122,41 +125,35 @@ async function lookInside(
 /** Known before the bytes are held. */
 type Draft = Omit<WorkspaceDocument, 'countedFrom' | 'createdAt' | 'expiresAt'>
 
+function draftOf(
+  attempt: Attempt,
+  { containerId, path }: PromotionTarget,
+  { sizeBytes, etag, contentEncoding }: ContainerFile,
+  found: Pick<Draft, 'mimeType' | 'sha256'>,
+  { caller }: AttemptRequest,
+): Draft {
+  const source = {
+    containerId,
+    filename: path,
+    sizeBytes,
+    sourceEtag: etag,
+    contentEncoding: contentEncoding || undefined,
+  }
+  return { ...attempt, ...source, ...found, state: 'ready', createdBy: caller.keyId }
+}
+
 interface Made extends Promotion {
   usage: WorkspaceLedger
 }
 
-async function copy(
-  what: CopyRequest,
-  location: PromotionTarget,
-  progress: Progress,
-  { deadline, telemetry }: AttemptRequest,
-  { objects, now }: PromotionDependencies,
-): Promise<Copied> {
-  try {
-    const copied = await telemetry.time('copy', () => objects.copy(what, deadline.signal))
-    progress.versionId = copied.versionId
-    return copied
-  } catch (error) {
-    if (error instanceof ServiceError && error.isUnanswered) progress.arrivesByMs = now() + LONGEST_COPY_MS
-    throw namingArchived(error, location)
-  }
-}
-
-async function hold(
+function documentOf(
   draft: Draft,
-  progress: Progress,
-  request: AttemptRequest,
-  deps: PromotionDependencies,
-): Promise<Made> {
-  const leaseEndsAtMs = deps.now() + deps.leaseMs
-  progress.arrivesByMs = leaseEndsAtMs
-  const ledger = await holdBytes({ ...draft, leaseEndsAtMs }, request, deps)
-  progress.arrivesByMs = undefined
-  if (ledger instanceof ServiceError) throw ledger
-  progress.hasHold = true
-  const createdAt = new Date(deps.now())
-  const expiry = chooseExpiry(request.expiresInSeconds, ledger)
+  ledger: WorkspaceLedger,
+  { expiresInSeconds }: AttemptRequest,
+  { now }: PromotionDependencies,
+): Made {
+  const createdAt = new Date(now())
+  const expiry = chooseExpiry(expiresInSeconds, ledger)
   const expiresAt = expiry && expiresAtOf(createdAt, expiry.seconds)
   const document = { ...draft, countedFrom: ledger.version, createdAt, expiresAt }
   return { document, isReplayed: false, usage: ledger, expiry }
@@ -165,7 +162,7 @@ async function hold(
 /** An undo that fails is logged and not tried again: its items lead the resolver to it. @returns whether it is recorded after all */
 async function undoOrLeave(
   attempt: Attempt,
-  { versionId, hasHold, arrivesByMs }: Progress,
+  { versionId, hasHold, arrivesByMs }: Sent,
   { deadline, log, telemetry }: AttemptRequest,
   deps: PromotionDependencies,
 ): Promise<boolean> {

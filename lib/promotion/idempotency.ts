@@ -2,7 +2,7 @@ import { hasPermission } from '../auth/authenticate.ts'
 import type { FileLocation } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, documentIdFromHash, type WorkspaceId } from '../ids.ts'
-import { chooseExpiry, expiresAtOf, hasExpired } from '../ledger/expiry.ts'
+import { chooseExpiry, endsSoon, expiresAtOf, hasExpired } from '../ledger/expiry.ts'
 import type { DocumentItem, WorkspaceDocument } from '../ledger/ports/documents.ts'
 import { isMadeOfMeant } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
@@ -49,8 +49,8 @@ export async function replay(
   if (wanted && wanted <= expiresAt) {
     return { document, isReplayed: true, usage, expiry: { seconds: secondsLeft, by: 'earlier' } }
   }
-  // The change may arrive as late as a lease lasts. It must not bring back what has been said to have expired.
-  if (leftMs < deps.leaseMs) throw new ServiceError('document_expires_soon', { retryAfterSeconds: secondsLeft })
+  if (endsSoon(document, now.getTime(), deps.leaseMs))
+    throw new ServiceError('document_expires_soon', { retryAfterSeconds: secondsLeft })
   const isSet = await deps.documents.setExpiry(document, wanted, deadline.signal)
   if (isSet) return { document: { ...document, expiresAt: wanted }, isReplayed: true, usage, expiry: asked }
   return replay(target, await deps.documents.find(document, deadline.signal), request, deps)

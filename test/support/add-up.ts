@@ -1,5 +1,5 @@
 import type { WorkspaceAudit } from '../../lib/audit/audit-context.ts'
-import { auditSum, beginSum, itemAdder, type UsageSum } from '../../lib/audit/audit-usage.ts'
+import { addItem, auditSum, beginSum, type UsageSum } from '../../lib/audit/audit-usage.ts'
 import { NOTHING_AUDITED } from '../../lib/audit/findings.ts'
 import type { StoredItem } from '../../lib/audit/ports/document-maintenance.ts'
 import { type Ports, WORKSPACE } from './ports.ts'
@@ -34,7 +34,7 @@ export async function readItems({ documents }: Ports, begun: UsageSum, meanwhile
   for (let after: string | undefined, isOver = false; !isOver; ) {
     isOver = true
     for await (const item of documents.list(WORKSPACE, signal, { after })) {
-      sum = JSON.parse(JSON.stringify(itemAdder(sum)(sum, item)))
+      sum = JSON.parse(JSON.stringify(addItem(sum, item)))
       after = item.itemId
       await meanwhile(item)
       isOver = false

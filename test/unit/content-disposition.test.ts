@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { attachmentNamed } from '../../lib/content-disposition.ts'
+import { attachmentNamed } from '../../lib/files/content-disposition.ts'
 import { anyText } from '../support/api/any-text.ts'
 import { assertProperty } from '../support/assert-property.ts'
 

@@ -3,7 +3,7 @@ import type { AuditDependencies, AuditOptions } from '../../../lib/audit/audit-c
 import { type AuditShard, newShards, sumOf } from '../../../lib/audit/audit-shard.ts'
 import { auditShard, skipWorkspace } from '../../../lib/audit/audit-slice.ts'
 import type { AuditCounters } from '../../../lib/audit/findings.ts'
-import { createReadPace, paceReads } from '../../../lib/aws/dynamodb/read-pace.ts'
+import { createReadPace, paceReads } from '../../../lib/aws/read-pace.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { Session } from '../session.ts'
 

@@ -3,7 +3,7 @@ import pMap from 'p-map'
 import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
-import { chooseExpiry, expiresAtOf, hasExpired, type Retention } from '../../../lib/ledger/expiry.ts'
+import { chooseExpiry, endsSoon, expiresAtOf, hasExpired, type Retention } from '../../../lib/ledger/expiry.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { wrongUsage } from '../command-error.ts'
 import type { ExitCode, Run, Session } from '../session.ts'
@@ -127,7 +127,7 @@ async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentI
 function whyNotSet(document: WorkspaceDocument | undefined, leaseMs: number) {
   if (!document) return 'absent'
   if (hasExpired(document, Date.now())) return 'expired'
-  return hasExpired(document, Date.now() + leaseMs) ? 'ends_soon' : 'changed'
+  return endsSoon(document, Date.now(), leaseMs) ? 'ends_soon' : 'changed'
 }
 
 /** Counts from now, so that no document is gone at once. What somebody else has changed since it was read stays. */

@@ -23,7 +23,8 @@ export function schemaCheck(declared: DeclaredTable, client: DynamoDBClient): Ch
   const { TableName, KeySchema, GlobalSecondaryIndexes = [] } = declared
   return setupCheck(`table ${TableName}`, 'dynamodb:DescribeTable', async (abortSignal) => {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }), { abortSignal })
-    const [found, wanted] = [keyIn(Table?.KeySchema), keyIn(KeySchema)]
+    const found = keyIn(Table?.KeySchema)
+    const wanted = keyIn(KeySchema)
     if (found !== wanted) return problem(`its key is (${found}), the service needs (${wanted}): it is another table`)
     if (Table?.TableStatus !== 'ACTIVE') return problem(`its status is ${Table?.TableStatus}: wait until it is ACTIVE`)
     const problems = problemsInIndexes(

@@ -65,7 +65,8 @@ export interface Listed {
 
 /** ListObjectsV2 and, without a delimiter, ListObjectVersions: by the bytes of the keys, in pages, with a delimiter, encoded when asked for. */
 export function listing(all: Listed[], query: URLSearchParams): S3Answer {
-  const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? '']
+  const prefix = query.get('prefix') ?? ''
+  const delimiter = query.get('delimiter') ?? ''
   const token = query.get('continuation-token')
   const after =
     token === null

@@ -2,7 +2,8 @@ import { S3Failure } from './s3-answers.ts'
 
 /** The content of a body that is sent in chunks, each with its size in a line before it ("aws-chunked"). */
 export async function* joinChunks(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let [head, leftBytes] = ['', 0]
+  let head = ''
+  let leftBytes = 0
   for await (let rest of body) {
     while (rest.length > 0) {
       const piece = rest.subarray(0, leftBytes || rest.indexOf('\n') + 1 || rest.length)

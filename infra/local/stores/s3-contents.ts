@@ -96,7 +96,8 @@ export const etagOf = (content: Buffer | string) => `"${createHash('md5').update
  * change. A line that a full disk or a killed process left half written belongs to a request that nobody saw succeed.
  */
 export function openContents(directory: string) {
-  const [journal, folder] = [join(directory, 'journal'), join(directory, 'bytes')]
+  const journal = join(directory, 'journal')
+  const folder = join(directory, 'bytes')
   mkdirSync(folder, { recursive: true })
   const contents: S3Contents = { buckets: new Map(), versions: new Map(), uploads: new Map() }
   for (const line of existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : []) {

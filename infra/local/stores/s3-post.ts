@@ -54,7 +54,8 @@ function requirePolicy(fields: Fields, bucket: string, credentials: AwsCredentia
   const all: Condition[] = conditions.flatMap((each: object) =>
     Array.isArray(each) ? [each] : Object.entries(each).map(([name, value]) => ['eq', `$${name}`, value]),
   )
-  const [ranges, exact] = [all.filter(isRange), all.filter((each) => !isRange(each))]
+  const ranges = all.filter(isRange)
+  const exact = all.filter((each) => !isRange(each))
   const given: Fields = { ...fields, bucket }
   const named = exact.map(([, name]) => String(name).replace(/^\$/, '').toLowerCase())
   const failed = exact.find(([operator, , wanted], at) => operator !== 'eq' || given[named[at] ?? ''] !== wanted)

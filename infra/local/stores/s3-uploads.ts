@@ -17,7 +17,8 @@ export function uploadOperations(
 
   return {
     'GET bucket uploads': ({ bucket, query }) => {
-      const [prefix, after] = [query.get('prefix') ?? '', query.get('key-marker') ?? '']
+      const prefix = query.get('prefix') ?? ''
+      const after = query.get('key-marker') ?? ''
       const Upload = [...contents.uploads]
         .filter(([, of]) => of.bucket === bucket && of.key.startsWith(prefix) && compareBytes(of.key, after) > 0)
         .map(([UploadId, of]) => ({ Key: of.key, UploadId, Initiated: new Date(of.startedAtMs).toISOString() }))

@@ -14,8 +14,7 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
   const listOptions = (signal: AbortSignal) => ({ name: 'keys.list', signal })
   /** Two workspaces could share a hash, but hardly ever do. */
   async function* pagesOf(workspaceId: WorkspaceId, signal: AbortSignal, start = {}) {
-    const partition = { owner_hash: ownerHash(workspaceId) }
-    for await (const items of table.pagesOf(partition, listOptions(signal), start))
+    for await (const items of table.pagesOf('owner_hash', ownerHash(workspaceId), listOptions(signal), start))
       yield items.filter(({ workspace_id }) => workspace_id?.S === workspaceId)
   }
 

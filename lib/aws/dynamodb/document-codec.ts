@@ -98,8 +98,11 @@ export const encodeTombstone = (tombstone: DeletedDocument) => ({
   ...besideKey(tombstone),
 })
 
-/** @returns undefined for a tombstone that is no longer remembered @throws UnreadableItemError */
-export function decodeItem(attributes: Attributes, nowMs: number): DocumentItem | Stray | undefined {
+/** Whether callers see nothing of this item any more: a tombstone that DynamoDB has not deleted in time. */
+export const isForgotten = ({ ttl_at }: Attributes, nowMs: number) => Number(ttl_at?.N) * 1000 <= nowMs
+
+/** @throws UnreadableItemError */
+export function decodeItem(attributes: Attributes): DocumentItem | Stray {
   const state = attributes.item_state?.S as (DocumentItem | Stray)['state'] | undefined
   // The key of what stands beside a document has the attempt, too.
   const documentId = attributes.document_id?.S?.split('/')[0] as DocumentId
@@ -111,8 +114,6 @@ export function decodeItem(attributes: Attributes, nowMs: number): DocumentItem 
       return { ...decode(DUE, attributes), documentId } as PendingDocument | Stray
     case 'deleting':
     case 'gone': {
-      const isForgotten = Number(attributes.ttl_at?.N) * 1000 <= nowMs
-      if (isForgotten) return undefined
       const { event, ...ended } = decode(DELETED, attributes)
       const isExpired = event === eventOfEnd(true)
       return { ...ended, documentId, ...(isExpired && { isExpired }) }

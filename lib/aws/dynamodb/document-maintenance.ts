@@ -20,7 +20,7 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
     async *list(workspaceId, signal, { onUnreadable, after } = {}) {
       const start = after === undefined ? {} : { after: { workspace_id: workspaceId, document_id: after } }
       const options = { name: 'documents.list', signal }
-      for await (const items of table.pagesOf({ workspace_id: workspaceId }, options, start)) {
+      for await (const items of table.pagesOf('workspace_id', workspaceId, options, start)) {
         for (const attributes of items) {
           try {
             yield decodeStored(attributes)
@@ -34,7 +34,7 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
 
     async findStray(attempt, signal) {
       const item = await table.get(besideKey(attempt), { name: 'documents.findStray', signal })
-      const found = item && decodeItem(item, 0)
+      const found = item && decodeItem(item)
       return found?.state === 'stray' ? found : undefined
     },
 
@@ -61,7 +61,7 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
 
     async hasWorkspace(workspaceId, signal) {
       const options = { name: 'documents.hasWorkspace', signal }
-      for await (const items of table.pagesOf({ workspace_id: workspaceId }, options, { Limit: 1 }))
+      for await (const items of table.pagesOf('workspace_id', workspaceId, options, { Limit: 1 }))
         return items.length > 0
       return false
     },
@@ -70,5 +70,5 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
 
 /** @throws UnreadableItemError */
 const decodeStored = (attributes: Attributes) =>
-  // As of no time: what callers have forgotten, audits remember.
-  ({ ...decodeItem(attributes, 0), itemId: attributes.document_id?.S ?? '' }) as StoredItem
+  // Audits also need tombstones that callers no longer see.
+  ({ ...decodeItem(attributes), itemId: attributes.document_id?.S ?? '' }) as StoredItem

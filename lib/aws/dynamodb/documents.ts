@@ -1,4 +1,5 @@
 import type { DocumentId, RefundId } from '../../ids.ts'
+import { endsSoon } from '../../ledger/expiry.ts'
 import type { Attempt, DocumentItem, Documents } from '../../ledger/ports/documents.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
@@ -11,6 +12,7 @@ import {
   encodeReady,
   encodeTombstone,
   eventOfEnd,
+  isForgotten,
   NOT_KEPT,
 } from './document-codec.ts'
 import { asRead, openTable, setting, type TableSettings, type Update } from './table.ts'
@@ -30,7 +32,8 @@ export const TOMBSTONE_SECONDS = 24 * 60 * 60
 export function createDocuments(settings: TableSettings & { leaseMs: number; now(): number }): Documents {
   const { leaseMs, now } = settings
   const table = openTable(settings)
-  const decoded = (item: Attributes | undefined) => item && (decodeItem(item, now()) as DocumentItem | undefined)
+  const decoded = (item: Attributes | undefined, nowMs = now()) =>
+    item && !isForgotten(item, nowMs) ? (decodeItem(item) as DocumentItem) : undefined
   const stateOf = ({ attemptId }: Pick<Attempt, 'attemptId'>, state: string) => ({
     ':state': state,
     ':attempt_id': attemptId,
@@ -45,7 +48,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
     async findAll(workspaceId, documentIds, signal) {
       const keys = documentIds.map((documentId: DocumentId) => documentKey({ workspaceId, documentId }))
       const items = await table.getAll(keys, { name: 'documents.findAll', signal })
-      return items.map(decoded).filter((item) => item !== undefined)
+      return items.flatMap((item) => decoded(item) ?? [])
     },
 
     async begin(pending, over, signal) {
@@ -61,7 +64,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       }
       const options = { name: 'documents.begin', signal, ...SENT_ONCE }
       const { applied, item } = await table.put({ ...documentKey(pending), ...encodeDue(pending) }, options, condition)
-      return applied || !item ? undefined : (decodeItem(item, nowMs) as DocumentItem | undefined)
+      return applied ? undefined : decoded(item, nowMs)
     },
 
     async record(document, signal) {
@@ -141,9 +144,8 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
     },
 
     async setExpiry(document, expiresAt, signal) {
+      if (endsSoon(document, now(), leaseMs)) return false
       const dueAtMs = document.expiresAt?.getTime()
-      // The change may arrive as late as a lease lasts: it must not bring back what has been said to have expired.
-      if (dueAtMs !== undefined && dueAtMs <= now() + leaseMs) return false
       const { values, ...change } = setting({
         due_at: expiresAt?.getTime(),
         due_shard: expiresAt && dueShardOf('expiry', document.documentId),

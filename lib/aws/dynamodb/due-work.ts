@@ -4,7 +4,7 @@ import type { WorkspaceId } from '../../ids.ts'
 import type { DueEntry, DueWork } from '../../ledger/ports/documents.ts'
 import { send } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
-import { DUE_SHARDS, decodeItem, dueShard } from './document-codec.ts'
+import { DUE_SHARDS, decodeItem, dueShard, isForgotten } from './document-codec.ts'
 import { DUE_INDEX } from './documents.ts'
 import { listPages } from './list-pages.ts'
 import { openTable, type TableSettings } from './table.ts'
@@ -30,7 +30,7 @@ export function createDueWork(settings: TableSettings & { now(): number }): DueW
     async findDue({ workspaceId, itemId }, signal) {
       const key = { workspace_id: workspaceId, document_id: itemId }
       const item = await table.get(key, { name: 'documents.findDue', signal })
-      return item && decodeItem(item, now())
+      return item && !isForgotten(item, now()) ? decodeItem(item) : undefined
     },
   }
 }

@@ -75,12 +75,13 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
     async create(workspaceId, wanted, signal) {
       const options = { name: 'ledger.makeWorkspace', signal }
       const item = encodeNewWorkspace(workspaceId, { ...wanted, nowMs: now() })
-      const { applied } = await table.put(item, options, { ConditionExpression: IS_ABSENT })
-      if (applied) return { isNew: true, ledger: decodeLedger(marshall(item, { removeUndefinedValues: true })) }
-      const existing = await read(workspaceId, signal)
-      // Deleted meanwhile.
-      if (existing === undefined) return this.create(workspaceId, wanted, signal)
-      return { isNew: false, ledger: decodeLedger(existing) }
+      for (;;) {
+        const { applied } = await table.put(item, options, { ConditionExpression: IS_ABSENT })
+        if (applied) return { isNew: true, ledger: decodeLedger(marshall(item, { removeUndefinedValues: true })) }
+        const existing = await read(workspaceId, signal)
+        // Otherwise it was deleted meanwhile.
+        if (existing) return { isNew: false, ledger: decodeLedger(existing) }
+      }
     },
 
     async change(workspaceId, { shown, to }, signal) {

@@ -100,18 +100,18 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
       return written(send(client, new DeleteItemCommand({ Key: marshall(key), ...conditional(condition) }), options))
     },
 
-    /** All items with a partition key, read consistently, in pages. @param from.after a key: starts after it */
+    /** All items of a partition, read consistently, in pages. @param from.after a key: starts after it */
     pagesOf(
-      partition: Record<string, string>,
+      partitionKey: string,
+      value: string,
       options: SendOptions,
       { after, ...limit }: { after?: object | undefined; Limit?: number } = {},
     ): AsyncGenerator<Attributes[]> {
-      const [[name = '', value] = []] = Object.entries(partition)
       const query = {
         TableName,
         ConsistentRead: true,
-        KeyConditionExpression: `${name} = :${name}`,
-        ExpressionAttributeValues: marshall({ [`:${name}`]: value }),
+        KeyConditionExpression: `${partitionKey} = :value`,
+        ExpressionAttributeValues: marshall({ ':value': value }),
         ...limit,
         ...(after && { ExclusiveStartKey: marshall(after) }),
       }

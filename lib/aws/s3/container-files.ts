@@ -30,7 +30,8 @@ export function createContainerFiles(settings: { client: S3Client; sandboxBucket
 }
 
 function toListedFile({ Key = '', Size = 0, ETag = '', LastModified = new Date(0) }: _Object, isEncoded: boolean) {
-  const [objectKey, etag] = [isEncoded ? decodeKey(Key) : Key, quotedEtag(ETag)]
+  const objectKey = isEncoded ? decodeKey(Key) : Key
+  const etag = quotedEtag(ETag)
   return { objectKey, sizeBytes: Size, etag, modifiedAt: LastModified }
 }
 

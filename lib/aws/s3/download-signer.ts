@@ -1,6 +1,6 @@
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import type { DownloadSigner, SignedDownload, UrlLife } from '../../download.ts'
+import type { DownloadSigner, SignedDownload, UrlLife } from '../../files/download.ts'
 
 /** Signs with the function's credentials: its role must be allowed to read what it signs. */
 export function createDownloadSigner(settings: {

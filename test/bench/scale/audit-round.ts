@@ -1,5 +1,5 @@
 import { type AuditTask, performAuditTask, type RoundReport } from '../../../lib/audit/audit-round.ts'
-import { createReadPace, paceReads } from '../../../lib/aws/dynamodb/read-pace.ts'
+import { createReadPace, paceReads } from '../../../lib/aws/read-pace.ts'
 import { playRound, readAuditDefinition } from '../../support/state-machine/play-round.ts'
 import { letPassUntil } from './runs.ts'
 import { clock, dependenciesOf, type Spent, type World } from './world.ts'

@@ -2,7 +2,7 @@ import { CommandError } from '../../../infra/cli/command-error.ts'
 import { removeEmptied } from '../../../infra/cli/commands/delete-workspace.ts'
 import { deleteWorkspace } from '../../../lib/administration/delete-workspace.ts'
 import { audit } from '../../../lib/audit/audit.ts'
-import { beginSum, itemAdder } from '../../../lib/audit/audit-usage.ts'
+import { addItem, beginSum } from '../../../lib/audit/audit-usage.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import { cleanLedger } from '../../../lib/ledger/clean-ledger.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
@@ -102,8 +102,7 @@ async function add(deps: Dependencies): Promise<Audited | undefined> {
   const cut = await deps.ledger.read(WORKSPACE, signal)
   if (cut === undefined) return undefined
   let sum = beginSum(cut, deps.now())
-  const add = itemAdder(sum)
-  for await (const item of deps.documents.list(WORKSPACE, signal)) sum = add(sum, item)
+  for await (const item of deps.documents.list(WORKSPACE, signal)) sum = addItem(sum, item)
   const { usedBytes, documents } = cut
   return { counted: { usedBytes, documents }, expected: sum.atCut }
 }

@@ -31,7 +31,7 @@ export class Contents {
   }
 
   get items(): (DocumentItem | Stray)[] {
-    this.#items ??= this.stored.flatMap((attributes) => decodeItem(attributes, 0) ?? [])
+    this.#items ??= this.stored.map(decodeItem)
     return this.#items
   }
 

@@ -74,11 +74,11 @@ export function createMemoryTables({ now, staleMs = 0 }: { now(): number; staleM
     /** The items of Documents, in the order of their keys, as long as DynamoDB keeps them. */
     items: () =>
       all(DOCUMENTS_TABLE).map(
-        (attributes) => ({ ...decodeItem(attributes, 0), itemId: attributes.document_id?.S }) as StoredItem,
+        (attributes) => ({ ...decodeItem(attributes), itemId: attributes.document_id?.S }) as StoredItem,
       ),
     documents: () =>
       all(DOCUMENTS_TABLE).flatMap((attributes) => {
-        const item = decodeItem(attributes, 0)
+        const item = decodeItem(attributes)
         return item?.state === 'ready' ? [item as WorkspaceDocument] : []
       }),
     ledgers: (): WorkspaceLedger[] => all(WORKSPACES_TABLE).map(decodeLedger),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import { createDownloadSigner } from '../../../lib/aws/s3/download-signer.ts'
-import { describeDownload } from '../../../lib/download.ts'
+import { describeDownload } from '../../../lib/files/download.ts'
 import { CREDENTIALS } from '../../support/stores/answering-stores.ts'
 
 const buckets = { sandboxBucket: 's'.repeat(63), documentsBucket: 'd'.repeat(63) }

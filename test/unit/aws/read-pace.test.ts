@@ -2,7 +2,7 @@ import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { HttpResponse } from '@smithy/core/protocols'
 import { describe, expect, it, vi } from 'vitest'
-import { createReadPace, paceReads } from '../../../lib/aws/dynamodb/read-pace.ts'
+import { createReadPace, paceReads } from '../../../lib/aws/read-pace.ts'
 import { CREDENTIALS } from '../../support/stores/answering-stores.ts'
 
 function paceAt(unitsPerSecond: number) {

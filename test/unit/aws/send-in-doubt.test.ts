@@ -52,7 +52,7 @@ describe('send, whose call may be under way', () => {
 
   it('gives up a call that takes longer than one may', async () => {
     const store = await startStore(HANGS)
-    await expect(store.call({ startsCopy: true, requestTimeoutMs: 200 })).rejects.toMatchObject(unavailable(true))
+    await expect(store.call({ startsCopy: true, requestTimeoutMs: 1000 })).rejects.toMatchObject(unavailable(true))
     expect(store.calls()).toBe(1)
   })
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { S3Client } from '@aws-sdk/client-s3'
-import { isThrottled } from '../calls/failures.ts'
+import { isThrottled } from './calls/failures.ts'
 
 type ReadPace = ReturnType<typeof createReadPace>
 
