@@ -89,20 +89,16 @@ async function replaceFiles(folder: string, files: OutFile[]): Promise<void> {
   await Promise.all(all.filter(isOld).map((path) => rm(path, { force: true })))
 }
 
-/**
- * Bundles every Lambda entry of functions/ into outDir.
- * @returns what esbuild knows about inputs and outputs @throws Error when a rewriting of the SDK finds no target
- */
-export async function buildFunctions(where: Where, options?: Options): Promise<Metafile> {
-  const found: FoundTargets = new Set()
-  const metafile = await bundle(globSync('functions/*.ts', { cwd: where.root }), where, options, found)
-  requireTargets(found)
-  return metafile
+/** Bundles every Lambda entry of functions/ into outDir. @returns what esbuild knows about inputs and outputs */
+export function buildFunctions(where: Where, options?: Options, found?: FoundTargets): Promise<Metafile> {
+  return bundle(globSync('functions/*.ts', { cwd: where.root }), where, options, found)
 }
 
-/** Builds for a deployment. @throws Error when a function is larger than its budget */
+/** Builds for a deployment. @throws Error when a function is larger than its budget, or the SDK is not as it was */
 export async function buildForDeployment(where: Where): Promise<Metafile> {
-  const metafile = await buildFunctions(where)
+  const found: FoundTargets = new Set()
+  const metafile = await buildFunctions(where, {}, found)
+  requireTargets(found)
   await requireBudgets(where.root, metafile)
   return metafile
 }
