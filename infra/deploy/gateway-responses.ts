@@ -1,6 +1,6 @@
 import { DOCUMENTED_MESSAGES, REASONS, type ReasonRow } from '../../lib/errors.ts'
-import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
-import { HEADERS_OF_PROMOTION, OPERATIONS } from '../../lib/http/operations.ts'
+import { EXPOSED_HEADERS, HEADERS_OF_PROMOTION } from '../../lib/http/headers.ts'
+import { OPERATIONS } from '../../lib/http/operations.ts'
 
 // The answers of the gateway itself, in the template that is deployed and in the local gateway alike.
 

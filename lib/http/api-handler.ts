@@ -1,19 +1,21 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import { requireWorkspace } from '../auth/authenticate.ts'
+import { requirePermission, requireWorkspace } from '../auth/authenticate.ts'
 import type { AnyCaller, ApiKeyStore, Caller } from '../auth/caller.ts'
 import type { RateLimiter } from '../auth/rate-limit.ts'
+import { ServiceError } from '../errors.ts'
 import type { Log } from '../logging.ts'
 import type { Metrics } from '../metrics.ts'
-import { type AnswerShape, chooseShape } from './file-shape.ts'
-import { type Body, requireKnownNames, requireOwnWorkspace } from './known-names.ts'
+import type { Body } from './body.ts'
+import { requireKnownNames, requireOwnWorkspace } from './known-names.ts'
 import { answerErrors } from './middleware/answer-errors.ts'
-import { authenticateCaller, authorizeCaller } from './middleware/authenticate-caller.ts'
+import { authenticateCaller } from './middleware/authenticate-caller.ts'
 import { limitRate } from './middleware/limit-rate.ts'
 import { reportOutcome } from './middleware/report-outcome.ts'
 import { startRequest } from './middleware/start-request.ts'
 import { entryOf, type OperationName } from './operations.ts'
 import type { ApiEvent, RateLimit, RequestState } from './request-state.ts'
+import { type AnswerShape, chooseShape } from './shapes.ts'
 
 export interface ApiDependencies {
   apiKeys: ApiKeyStore
@@ -35,41 +37,39 @@ export interface ApiRequest<Who extends AnyCaller = Caller> extends Omit<RateLim
 }
 
 /** For the keys of a workspace; or for others, too, if its entry in OPERATIONS says so. */
-export interface Operation<Who extends AnyCaller = Caller> {
-  handle(request: ApiRequest<Who>): Promise<APIGatewayProxyResult>
-}
+type Operation<Who extends AnyCaller = Caller> = (request: ApiRequest<Who>) => Promise<APIGatewayProxyResult>
+export type Operations<Who extends AnyCaller = Caller> = { [Name in OperationName]?: Operation<Who> }
 
 /** Serves operations, each for the callers that its entry in OPERATIONS names. */
-export function createApiHandler(operations: Partial<Record<OperationName, Operation<never>>>, deps: ApiDependencies) {
-  const entries = Object.entries(operations) as [OperationName, Operation<AnyCaller>][]
-  const served = new Map(entries.map(([name, operation]) => [entryOf(name).route, { operation, name }]))
-  const servedFor = ({ httpMethod, resource }: ApiEvent) => served.get(`${httpMethod} ${resource}`)
+export function createApiHandler(operations: Operations<never>, deps: ApiDependencies) {
+  const handlers = operations as Operations<AnyCaller>
+  const names = new Map((Object.keys(operations) as OperationName[]).map((name) => [entryOf(name).route, name]))
+  const nameOf = ({ httpMethod, resource }: ApiEvent) => names.get(`${httpMethod} ${resource}`)
 
   const handle = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
     const { state } = event
-    const { caller, rateLimit } = state
-    if (caller === undefined || rateLimit === undefined) throw new Error('the handler was reached unauthenticated')
-    const { operation, name } = servedFor(event) ?? {}
-    if (operation === undefined || name === undefined) throw new Error('the handler was reached without an operation')
+    const { caller, rateLimit, operation: name } = state
+    const operation = name && handlers[name]
+    if (!caller || !rateLimit || !operation) throw new Error('the handler was reached past a middleware')
     const { for: whom } = entryOf(name)
+    const isForOthers = whom === 'platform' || whom === 'any'
+    if (whom === 'platform' && caller.kind !== 'platform') throw new ServiceError('platform_key_required')
+    if (!isForOthers) requirePermission(caller, whom)
     requireOwnWorkspace(event, caller, whom === 'platform')
     const answerShape = chooseShape(event)
     const body = requireKnownNames(event, name)
-    const isForOthers = whom === 'platform' || whom === 'any'
-    const who = { caller: isForOthers ? caller : requireWorkspace(caller) }
-    const request = { event, state, answerShape, body, ...rateLimit, ...who }
-    const answer = await operation.handle(request)
+    const who = isForOthers ? caller : requireWorkspace(caller)
+    const answer = await operation({ event, caller: who, state, answerShape, body, ...rateLimit })
     await rateLimit.rateLimitPassed
     return answer
   }
 
   // Every call is bounded by our own deadline; middy's early timeout would cut the undo short.
   return middy<ApiEvent, APIGatewayProxyResult>({ timeoutEarlyInMillis: 0 })
-    .use(startRequest({ ...deps, nameOf: (event) => servedFor(event)?.name }))
+    .use(startRequest({ ...deps, nameOf }))
     .use(reportOutcome(deps))
     .use(answerErrors())
     .use(authenticateCaller(deps))
     .use(limitRate(deps))
-    .use(authorizeCaller((event) => servedFor(event)?.name))
     .handler(handle)
 }

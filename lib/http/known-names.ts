@@ -1,17 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { AnyCaller } from '../auth/caller.ts'
 import { ServiceError } from '../errors.ts'
-import { entryOf, HEADERS_OF_ALL, HEADERS_OF_PROMOTION, type OperationName } from './operations.ts'
-import { readWaitMs } from './preconditions.ts'
+import { type Body, readBody, refuseBody } from './body.ts'
+import { HEADERS_OF_ALL, HEADERS_OF_PROMOTION, headerValues, readWaitMs } from './headers.ts'
+import { entryOf, type OperationName } from './operations.ts'
 import { queryNames, queryValues, refuseParameter } from './query.ts'
-import { headerValues } from './request-headers.ts'
-
-/** The members of a body. Those that are null count as not sent, except by platforms. */
-export type Body = Readonly<Record<string, unknown>>
 
 /** Older libraries of Anthropic, and Azure's, send these with every request. */
 const QUERY_OF_LIBRARIES = ['beta', 'api-version']
-const MAX_BODY_BYTES = 1_000_000
 
 /**
  * Refuses what the request asks for and the operation does not know, since ignoring it would do something else.
@@ -25,7 +21,7 @@ export function requireKnownNames(event: APIGatewayProxyEvent, operation: Operat
   if (other !== undefined) refuseParameter(other, query.length > 0 ? `It knows ${query.join(', ')}.` : 'It has none.')
   for (const name of HEADERS_OF_PROMOTION.filter((each) => !headers.includes(each))) {
     // Other preferences than to wait may be ignored (RFC 7240 §2).
-    const isSent = name === 'Prefer' ? readWaitMs(event) : headerValues(event, name.toLowerCase()).length > 0
+    const isSent = name === 'Prefer' ? readWaitMs(event) : headerValues(event, name).length > 0
     if (isSent) refuseParameter(name, 'Only POST /containers/{container_id}/files/{file_id}/promote knows this header.')
   }
   const body = readBody(event)
@@ -39,32 +35,11 @@ export function requireKnownNames(event: APIGatewayProxyEvent, operation: Operat
   return Object.fromEntries(Object.entries(body).filter(([, member]) => member !== null))
 }
 
-function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body {
-  const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
-  if (bytes.length > MAX_BODY_BYTES) refuseBody(`It must have at most ${MAX_BODY_BYTES} bytes.`)
-  let value: unknown
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    // Many clients send an empty body, or null, where there is nothing to say.
-    value = text.trim() === '' ? {} : (JSON.parse(text) ?? {})
-  } catch {
-    // Refused like any other text that is no object.
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    refuseBody('It must be a JSON object in UTF-8.')
-  return value as Body
-}
-
 /** The key alone decides, but who means another workspace must not see or lose files of this one. @throws ServiceError workspace_mismatch */
 export function requireOwnWorkspace(event: APIGatewayProxyEvent, { workspaceId }: AnyCaller, isOfPlatform: boolean) {
   // A platform's request names one in its path; no query of its names any.
   const own = isOfPlatform ? event.pathParameters?.workspace_id : workspaceId
   const inQuery = isOfPlatform ? [] : queryValues(event, 'workspace_id')
-  const named = [...inQuery, ...headerValues(event, 'anthropic-workspace-id')]
+  const named = [...inQuery, ...headerValues(event, 'Anthropic-Workspace-Id')]
   if (named.some((each) => each !== own)) throw new ServiceError('workspace_mismatch')
-}
-
-/** @throws ServiceError invalid_body */
-export function refuseBody(problem: string): never {
-  throw new ServiceError('invalid_body', { detail: `The body is invalid. ${problem}` })
 }

@@ -1,4 +1,5 @@
 import type { Permission } from '../auth/caller.ts'
+import { HEADERS_OF_ALL, HEADERS_OF_PROMOTION, type RequestHeaderName } from './headers.ts'
 
 interface OperationEntry {
   /** Method and path, as the gateway has them. */
@@ -8,25 +9,14 @@ interface OperationEntry {
   /** Who may use it: standard keys with this permission and management keys; or other kinds. */
   for: Permission | 'platform' | 'any'
   query?: readonly string[]
-  /** Those of HEADERS_OF_PROMOTION that it takes: the others are refused. */
-  headers?: readonly string[]
+  /** Those of HEADERS_OF_PROMOTION that it takes: the others are refused. Omitted: HEADERS_OF_ALL. */
+  headers?: readonly RequestHeaderName[]
   /** Members of the body. */
   body?: readonly string[]
 }
 
-/** Headers that only promotions use. */
-export const HEADERS_OF_PROMOTION = [
-  'Idempotency-Key',
-  'If-Match',
-  'File-Bytes',
-  'File-Sha256',
-  'Prefer',
-  'File-Expires-In',
-] as const
-/** Clients may send these with every request: no repetition does harm, and no document is made. */
-export const HEADERS_OF_ALL: readonly string[] = ['Idempotency-Key', 'File-Expires-In']
 /** Headers go along with the redirect, so S3 answers `If-Match`. */
-const HEADERS_OF_DOWNLOADS = [...HEADERS_OF_ALL, 'If-Match']
+const HEADERS_OF_DOWNLOADS: readonly RequestHeaderName[] = [...HEADERS_OF_ALL, 'If-Match']
 
 const MANAGED = { function: 'manage-workspaces', for: 'platform' } as const
 const WORKSPACE = '/v1/workspaces/{workspace_id}'

@@ -1,16 +1,13 @@
 import { type ApiDependencies, type ApiRequest, createApiHandler } from './api-handler.ts'
-import { promoteContainerFileOperation } from './operations/promote-container-file.ts'
-import type { PromoteContainerFilesDependencies } from './operations/promote-container-files.ts'
+import type { PromoteContainerFilesDependencies } from './operations/promotion-of-many-operations.ts'
+import { promotionOperations } from './operations/promotion-operations.ts'
 
 /** In a file of its own: the bundles of the other functions would have parts of what it loads on demand. */
 export function createPromoteContainerFileHandler(deps: ApiDependencies & PromoteContainerFilesDependencies) {
-  const operations = {
-    promote_container_file: promoteContainerFileOperation(deps),
-    promote_container_files: {
-      // Loaded on demand: a promotion of one file is not to wait for it in a cold start.
-      handle: async (request: ApiRequest) =>
-        (await import('./operations/promote-container-files.ts')).handlePromoteContainerFiles(request, deps),
-    },
+  // Loaded on demand: a promotion of one file is not to wait for it in a cold start.
+  const promote_container_files = async (request: ApiRequest) => {
+    const { promotionOfManyOperations } = await import('./operations/promotion-of-many-operations.ts')
+    return promotionOfManyOperations(deps).promote_container_files(request)
   }
-  return createApiHandler(operations, deps)
+  return createApiHandler({ ...promotionOperations(deps), promote_container_files }, deps)
 }

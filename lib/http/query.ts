@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { ServiceError } from '../errors.ts'
+import { isWorkspaceId, type WorkspaceId } from '../ids.ts'
 
 type Query = Pick<APIGatewayProxyEvent, 'queryStringParameters' | 'multiValueQueryStringParameters'>
 
@@ -70,3 +71,10 @@ export function readLimit(event: Query, { default: byDefault = 100, max = MAX_PA
 
 /** The most items on any page; fewer if they would not fit into an answer. */
 export const MAX_PAGE = 1000
+
+/** @throws ServiceError invalid_parameter */
+export function readWorkspaceId({ pathParameters }: APIGatewayProxyEvent): WorkspaceId {
+  const text = pathParameters?.workspace_id ?? ''
+  if (isWorkspaceId(text)) return text
+  return refuseValue('workspace_id', 'It must be 1 to 128 characters of A-Z, a-z, 0-9, "_" and "-".')
+}

@@ -7,6 +7,8 @@ import type { ServiceError } from '../errors.ts'
 import type { MetricValues } from '../metrics.ts'
 import type { PromotionRequest } from '../promotion/promotion.ts'
 import type { RequestScope } from '../telemetry.ts'
+import type { AnswerHeaders } from './headers.ts'
+import type { OperationName } from './operations.ts'
 
 export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'countMore' | 'pauseMs'> {
   policy: RateLimitPolicy
@@ -20,11 +22,12 @@ export interface RequestState extends RequestScope {
   startedAtMs: number
   caller?: AnyCaller
   rateLimit?: RateLimit
-  operation: string | undefined
+  /** undefined: the function serves none at this route. */
+  operation: OperationName | undefined
   /** Metrics to publish if the request succeeds. */
   counts?: MetricValues
   failure?: ServiceError
-  responseHeaders: Record<string, string>
+  responseHeaders: AnswerHeaders
 }
 
 /** The gateway's event, with the state that the first middleware adds. */

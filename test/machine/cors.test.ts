@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
+import { EXPOSED_HEADERS } from '../../lib/http/headers.ts'
 import { useService } from '../support/machine/services.ts'
 
 const ALLOWED = 'http://localhost:5173'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ListedDocument } from '../../lib/documents/document-listing.ts'
-import { fileResponse } from '../../lib/http/file-response.ts'
-import { FILE_SHAPES, type FileShape } from '../../lib/http/file-shape.ts'
+import { FILE_SHAPES, type FileShape, fileResponse } from '../../lib/http/shapes.ts'
 import { examplesOf, OPERATIONS_OF_PAGE } from './openapi-operations.ts'
 
 describe('the examples of docs/openapi.yaml', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EXPOSED_HEADERS } from '../../lib/http/cors.ts'
+import { EXPOSED_HEADERS } from '../../lib/http/headers.ts'
 import { OPENAPI } from '../support/api/openapi.ts'
 import { headersOf, pathOf } from '../support/template/packaged-gateway.ts'
 import { type Packaged, packagedServices } from '../support/template/packages.ts'

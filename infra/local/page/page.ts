@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
 import { readConfig } from '../../../lib/config.ts'
-import { HEADERS_OF_PROMOTION } from '../../../lib/http/operations.ts'
+import { HEADERS_OF_PROMOTION } from '../../../lib/http/headers.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { keysOfWorkspace } from '../../../lib/object-keys.ts'
 import type { DemoFileContent } from '../stores/demo-file.ts'

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../errors.ts'
-import { storageUsageHeaders } from '../file-response.ts'
+import { usageHeaders } from '../answers.ts'
+import type { AnswerHeaders } from '../headers.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
 /** The only writer of the error body. The cause of a 5xx goes to the log and nowhere else. */
@@ -18,15 +19,16 @@ export function answerErrors(): ApiMiddleware {
   return { onError }
 }
 
-function errorHeaders(error: ServiceError): Record<string, string> {
-  const headers: Record<string, string> = {}
+function errorHeaders(error: ServiceError): AnswerHeaders {
+  const headers: AnswerHeaders = {}
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds)
   // RFC 6750 §3. API Gateway's REST APIs rename it to x-amzn-remapped-www-authenticate.
   if (error.reason === 'missing_authorization' || error.reason === 'malformed_authorization')
     headers['www-authenticate'] = 'Bearer'
   if (error.reason === 'invalid_api_key') headers['www-authenticate'] = 'Bearer error="invalid_token"'
   if (error.reason === 'storage_quota_exceeded') {
-    Object.assign(headers, storageUsageHeaders(Number(error.metadata.quota_bytes), Number(error.metadata.used_bytes)))
+    const { quota_bytes, used_bytes } = error.metadata
+    Object.assign(headers, usageHeaders({ quotaBytes: Number(quota_bytes), usedBytes: Number(used_bytes) }))
   }
   return headers
 }

@@ -1,8 +1,8 @@
 import { createRequestDeadline } from '../../deadline.ts'
 import type { Log } from '../../logging.ts'
 import { createTelemetry } from '../../telemetry.ts'
-import { corsHeaders } from '../cors.ts'
-import { VARY } from '../file-shape.ts'
+import { EXPOSED_HEADERS, headerValue, VARY } from '../headers.ts'
+import type { OperationName } from '../operations.ts'
 import type { ApiEvent, ApiMiddleware } from '../request-state.ts'
 
 /** The outermost middleware: creates the request's state, and at the end adds the headers that every answer has. */
@@ -14,7 +14,7 @@ export function startRequest({
 }: {
   log: Log
   now(): number
-  nameOf(event: ApiEvent): string | undefined
+  nameOf(event: ApiEvent): OperationName | undefined
   corsAllowedOrigins?: readonly string[]
 }): ApiMiddleware {
   const before: ApiMiddleware['before'] = ({ event, context }) => {
@@ -58,4 +58,11 @@ export function startRequest({
   }
 
   return { before, after: close, onError: close }
+}
+
+/** Lets pages of the allowed origins read the answer. Never with credentials: a page sends its key itself. */
+function corsHeaders(event: ApiEvent, allowedOrigins: readonly string[]): Record<string, string> {
+  const origin = headerValue(event, 'Origin')
+  if (origin === undefined || !allowedOrigins.includes(origin)) return {}
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED_HEADERS }
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { VARY } from '../../../lib/http/file-shape.ts'
+import { VARY } from '../../../lib/http/headers.ts'
 import type { AnyResponse } from './openapi.ts'
 import type { createTestApi } from './test-api.ts'
 

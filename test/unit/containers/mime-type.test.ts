@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createContainerLookups } from '../../../lib/aws/s3/container-file.ts'
 import { resolveMimeType } from '../../../lib/containers/mime-type.ts'
 import { typeOfContent } from '../../../lib/containers/type-of-content.ts'
-import { fileResponse } from '../../../lib/http/file-response.ts'
+import { fileResponse } from '../../../lib/http/shapes.ts'
 import { assertProperty } from '../../support/assert-property.ts'
 import { clientOf } from '../../support/stores/client-of.ts'
 

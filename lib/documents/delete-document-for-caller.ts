@@ -6,7 +6,7 @@ import type { Log } from '../logging.ts'
 import { documentNotFound, findUnexpired } from './find-document.ts'
 import { tryToReadUsage } from './try-to-read-usage.ts'
 
-interface Deletion {
+interface DeletionForCaller {
   documentId: DocumentId
   /** undefined: another request deleted it. */
   sizeBytes: number | undefined
@@ -19,7 +19,7 @@ export async function deleteDocumentForCaller(
   request: { workspaceId: WorkspaceId; documentId: string | undefined; log: Log },
   deps: LedgerDependencies,
   signal: AbortSignal,
-): Promise<Deletion> {
+): Promise<DeletionForCaller> {
   const { workspaceId } = request
   const documentId = parseDocumentId(request.documentId)
   const document = await findUnexpired({ workspaceId, documentId }, deps, signal)

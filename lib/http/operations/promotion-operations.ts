@@ -3,19 +3,17 @@ import type { StorageUsage } from '../../ledger/ports/ledger.ts'
 import type { MetricValues } from '../../metrics.ts'
 import { promoteContainerFile } from '../../promotion/promote-container-file.ts'
 import type { PromotionDependencies } from '../../promotion/promotion.ts'
-import type { Operation } from '../api-handler.ts'
-import { expiryHeader, readExpiresIn } from '../expires-in.ts'
-import { contentHeaders, fileResponse, storageUsageHeaders } from '../file-response.ts'
-import { readIdempotencyKey } from '../idempotency-key.ts'
-import { readPreconditions } from '../preconditions.ts'
+import { answer, contentHeaders, expiryHeader, usageHeaders } from '../answers.ts'
+import type { Operations } from '../api-handler.ts'
+import { readExpiresIn, readIdempotencyKey, readPreconditions } from '../headers.ts'
+import { fileResponse } from '../shapes.ts'
 
 /** From this share of the quota on, a promotion counts as QuotaNearlyFull. */
 const NEARLY_FULL = 0.9
 
-/** POST /v1/containers/{container_id}/files/{file_id}/promote (docs/openapi.yaml, promoteContainerFile) */
-export function promoteContainerFileOperation(deps: PromotionDependencies): Operation {
+export function promotionOperations(deps: PromotionDependencies) {
   return {
-    async handle({ event, caller, state, answerShape, body, ...limit }) {
+    async promote_container_file({ event, caller, state, answerShape, body, ...limit }) {
       const { container_id: containerId, file_id: fileId } = event.pathParameters ?? {}
       const expiresInSeconds = readExpiresIn(event, body)
       const idempotencyKey = readIdempotencyKey(event)
@@ -31,18 +29,14 @@ export function promoteContainerFileOperation(deps: PromotionDependencies): Oper
       const { documentId: document_id, sizeBytes: size_bytes } = document
       if (isReplayed) state.telemetry.annotate({ document_id, size_bytes, is_replayed: true })
       state.counts = isReplayed ? { Replays: 1 } : countsOf(1, document.sizeBytes, usage)
-      return {
-        statusCode: 200,
-        headers: {
-          ...contentHeaders(document),
-          ...expiryHeader(promotion.expiry),
-          ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)),
-          ...(isReplayed && { 'idempotency-replayed': 'true' }),
-        },
-        body: JSON.stringify(fileResponse(document, answerShape)),
-      }
+      return answer(fileResponse(document, answerShape), {
+        ...contentHeaders(document),
+        ...expiryHeader(promotion.expiry),
+        ...usageHeaders(usage),
+        ...(isReplayed && { 'idempotency-replayed': 'true' }),
+      })
     },
-  }
+  } satisfies Operations
 }
 
 export function countsOf(Promotions: number, PromotedBytes: number, usage: StorageUsage | undefined): MetricValues {

@@ -1,15 +1,19 @@
+import { deleteDocumentForCaller } from '../../documents/delete-document-for-caller.ts'
 import type { DocumentListing, ListOrder } from '../../documents/document-listing.ts'
+import { type DownloadDocumentDependencies, downloadDocument } from '../../documents/download-document.ts'
+import { findDocument } from '../../documents/find-document.ts'
 import { type DocumentListRequest, listDocuments, listDocumentsById } from '../../documents/list-documents.ts'
 import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
 import { parseContainerId, type WorkspaceId } from '../../ids.ts'
+import type { LedgerDependencies } from '../../ledger/dependencies.ts'
 import type { Ledger } from '../../ledger/ports/ledger.ts'
-import type { Operation } from '../api-handler.ts'
-import { fileListResponse, PURPOSE, PURPOSES, storageUsageHeaders } from '../file-response.ts'
-import type { FileShape } from '../file-shape.ts'
+import { acceptsOnlyOctetStream, answer, contentHeaders, redirectTo, usageHeaders } from '../answers.ts'
+import type { ApiRequest, Operations } from '../api-handler.ts'
 import { type LimitBounds, MAX_PAGE, queryChoice, queryValue, queryValues, readLimit, refuseValue } from '../query.ts'
 import type { ApiEvent } from '../request-state.ts'
+import { type FileShape, fileDeletedResponse, fileListResponse, fileResponse, PURPOSE, PURPOSES } from '../shapes.ts'
 
-export interface ListDocumentsDependencies {
+export interface ReadDocumentsDependencies extends DownloadDocumentDependencies {
   listing: DocumentListing
   ledger: Pick<Ledger, 'usage'>
 }
@@ -22,24 +26,53 @@ const ORDER_AND_LIMIT: Readonly<Record<FileShape, { order: ListOrder; limit?: Li
 }
 const MAX_IDS = 100
 
-/** GET /v1/files */
-export function listDocumentsOperation(deps: ListDocumentsDependencies): Operation {
+export function documentReads(deps: ReadDocumentsDependencies) {
   return {
-    async handle({ event, caller: { workspaceId }, state: { deadline, log }, answerShape, rateLimitPassed }) {
+    async list_documents({ event, caller: { workspaceId }, state: { deadline, log }, answerShape, rateLimitPassed }) {
       const list = readList(event, workspaceId, answerShape.shape)
       const { signal } = deadline
       const readingUsage = rateLimitPassed.then(() => tryToReadUsage({ workspaceId, log }, deps, signal))
       const [page, usage] = await Promise.all([list(deps, signal), readingUsage])
-      return {
-        statusCode: 200,
-        headers: { ...(usage && storageUsageHeaders(usage.quotaBytes, usage.usedBytes)) },
-        body: JSON.stringify(fileListResponse(page, answerShape)),
-      }
+      return answer(fileListResponse(page, answerShape), usageHeaders(usage))
     },
-  }
+
+    async retrieve_document(request) {
+      const { deadline, telemetry } = request.state
+      const document = await findDocument(readDocument(request), deps, deadline.signal)
+      telemetry.annotate({ document_id: document.documentId })
+      return answer(fileResponse(document, request.answerShape), contentHeaders(document))
+    },
+
+    async download_document(request) {
+      const { deadline, log, telemetry } = request.state
+      const wanted = { ...readDocument(request), asOctetStream: acceptsOnlyOctetStream(request.event), log }
+      const { document, download } = await downloadDocument(wanted, deps, deadline.signal)
+      telemetry.annotate({ document_id: document.documentId, size_bytes: document.sizeBytes })
+      return redirectTo(download, contentHeaders(document))
+    },
+  } satisfies Operations
 }
 
-type List = (deps: ListDocumentsDependencies, signal: AbortSignal) => ReturnType<typeof listDocuments>
+/** Served by a function of its own, which alone may delete. */
+export function documentDeletion(deps: LedgerDependencies) {
+  return {
+    async delete_document(request) {
+      const { state, answerShape, rateLimitPassed } = request
+      await rateLimitPassed
+      const wanted = { ...readDocument(request), log: state.log }
+      const { documentId, sizeBytes, usage } = await deleteDocumentForCaller(wanted, deps, state.deadline.signal)
+      state.telemetry.annotate({ document_id: documentId, is_replayed: sizeBytes === undefined })
+      if (sizeBytes !== undefined) state.counts = { Deletions: 1, DeletedBytes: sizeBytes }
+      return answer(fileDeletedResponse(documentId, answerShape), usageHeaders(usage))
+    },
+  } satisfies Operations
+}
+
+function readDocument({ event, caller: { workspaceId } }: ApiRequest) {
+  return { workspaceId, documentId: event.pathParameters?.document_id }
+}
+
+type List = (deps: { listing: DocumentListing }, signal: AbortSignal) => ReturnType<typeof listDocuments>
 
 /** Validates the whole request before anything is read. */
 function readList(event: ApiEvent, workspaceId: WorkspaceId, shape: FileShape): List {

@@ -1,5 +1,34 @@
 import { describe, expect, it } from 'vitest'
-import { readPreconditions } from '../../../lib/http/preconditions.ts'
+import { preflightHeaders } from '../../../infra/deploy/gateway-responses.ts'
+import { EXPOSED_HEADERS, headerValue, headerValues, readPreconditions } from '../../../lib/http/headers.ts'
+import { OPENAPI } from '../../support/api/openapi.ts'
+
+it('pages of other origins may send and read each header of docs/openapi.yaml, but those for browsers alone', () => {
+  const sent = [...JSON.stringify(OPENAPI).matchAll(/"name":"([\w-]+)","in":"header"/g)].map(([, name]) => name)
+  const allowed = preflightHeaders([])['access-control-allow-headers']?.split(', ')
+  expect(allowed).toEqual(expect.arrayContaining(sent))
+  const operations = Object.values<object>(OPENAPI.paths).flatMap((methods) => Object.values(methods))
+  const answers = [OPENAPI.components, ...operations].flatMap(({ responses }) => Object.values<object>(responses))
+  const names = answers.flatMap((answer) => ('headers' in answer ? Object.keys(Object(answer.headers)) : []))
+  const isExposed = (name: string) => EXPOSED_HEADERS.toLowerCase().split(', ').includes(name.toLowerCase())
+  expect(new Set(names.filter((name) => !isExposed(name)))).toEqual(new Set(['Cache-Control', 'Location', 'Vary']))
+})
+
+const event = (headers: object | null, multiValueHeaders: object | null = null) =>
+  ({ headers, multiValueHeaders }) as Parameters<typeof headerValue>[0]
+
+it('a header of a request is found where each has one value only', () => {
+  expect(headerValues(event({ aCCEPT: 'one', other: 'two' }), 'Accept')).toEqual(['one'])
+})
+
+it.each([
+  ['none were sent', event(null)],
+  ['all are empty', event({ accept: '' }, { Accept: ['', ' '] })],
+  ['one is there without a value', event({ Accept: undefined }, { Accept: undefined })],
+])('headers of a request are undefined when %s', (_, sent) => {
+  expect(headerValues(sent, 'Accept')).toEqual([])
+  expect(headerValue(sent, 'Accept')).toBeUndefined()
+})
 
 const read = (name: string, value: string | string[]) =>
   readPreconditions({ headers: {}, multiValueHeaders: { [name]: [value].flat() } })

@@ -1,0 +1,42 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { MOST_REQUESTS_PER_MINUTE } from '../config.ts'
+import { ServiceError } from '../errors.ts'
+
+/** The members of a body. Those that are null count as not sent, except by platforms. */
+export type Body = Readonly<Record<string, unknown>>
+
+const MAX_BODY_BYTES = 1_000_000
+
+/** @throws ServiceError invalid_body */
+export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body {
+  const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
+  if (bytes.length > MAX_BODY_BYTES) refuseBody(`It must have at most ${MAX_BODY_BYTES} bytes.`)
+  let value: unknown
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    // Many clients send an empty body, or null, where there is nothing to say.
+    value = text.trim() === '' ? {} : (JSON.parse(text) ?? {})
+  } catch {
+    // Refused like any other text that is no object.
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    refuseBody('It must be a JSON object in UTF-8.')
+  return value as Body
+}
+
+/** @throws ServiceError invalid_body */
+export function refuseBody(problem: string): never {
+  throw new ServiceError('invalid_body', { detail: `The body is invalid. ${problem}` })
+}
+
+/** @throws ServiceError invalid_body, whose detail names the member. @returns undefined: it was not sent */
+export function readNumber(body: Body, name: string, min: number, max: number): number | undefined {
+  const value = body[name] ?? undefined
+  if (value === undefined) return undefined
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+  return refuseBody(`${name} must be a whole number from ${min} to ${max}.`)
+}
+
+export function readRequestsPerMinute(body: Body): number | undefined {
+  return readNumber(body, 'requests_per_minute', 1, MOST_REQUESTS_PER_MINUTE)
+}

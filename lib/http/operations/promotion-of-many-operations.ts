@@ -1,0 +1,99 @@
+import { requirePermission } from '../../auth/authenticate.ts'
+import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
+import { REASONS } from '../../errors.ts'
+import { type FilePath, formatFileId, MAX_OBJECT_KEY_BYTES, problemInPath } from '../../ids.ts'
+import type { Metrics } from '../../metrics.ts'
+import {
+  MOST_FILES,
+  type PromotionOfManyDependencies,
+  type PromotionOfManyRequest,
+  promoteContainerFiles,
+} from '../../promotion/promote-container-files.ts'
+import { answer, usageHeaders } from '../answers.ts'
+import type { Operations } from '../api-handler.ts'
+import { type Body, refuseBody } from '../body.ts'
+import { readExpiresIn } from '../headers.ts'
+import { describeError } from '../middleware/answer-errors.ts'
+import { fileResponse } from '../shapes.ts'
+import { countsOf } from './promotion-operations.ts'
+
+export type PromoteContainerFilesDependencies = PromotionOfManyDependencies & { metrics: Metrics }
+
+export function promotionOfManyOperations(deps: PromoteContainerFilesDependencies) {
+  return {
+    async promote_container_files({ event, caller, state, answerShape, body, ...request }) {
+      const expiresInSeconds = readExpiresIn(event, body)
+      const wanted = { ...readFilesToPromote(body), expiresInSeconds, containerId: event.pathParameters?.container_id }
+      if ('prefix' in wanted.files) requirePermission(caller, 'containers:read')
+      const { outcomes, listed, next, waiting, ...known } = await promoteContainerFiles(
+        { ...state, ...request, ...wanted, caller },
+        deps,
+      )
+      const usage = known.usage ?? (await tryToReadUsage({ ...state, ...caller }, deps, state.deadline.signal))
+
+      const promoted = outcomes.filter(({ outcome }) => outcome === 'promoted')
+      const kept = outcomes.filter(({ outcome }) => outcome === 'kept')
+      const errors = outcomes.flatMap(({ error }) => error ?? [])
+      state.telemetry.annotate({ promoted: promoted.length, kept: kept.length, refused: errors.length })
+      const promotedBytes = promoted.reduce((bytes, { document }) => bytes + (document?.sizeBytes ?? 0), 0)
+      state.counts = {
+        ...(promoted.length > 0 && countsOf(promoted.length, promotedBytes, usage)),
+        ...(kept.length > 0 && { Replays: kept.length }),
+      }
+      for (const [reason, { length }] of Map.groupBy(errors, ({ reason }) => reason)) {
+        deps.metrics.publish({ [REASONS[reason].status < 500 ? 'Refusals' : 'Failures']: length }, { reason })
+      }
+      // A hundred of them fit into an answer, whatever their paths.
+      const data = listed.map(({ path, outcome, document, error }) => ({
+        path,
+        file_id: formatFileId(path),
+        outcome,
+        ...(document && { document: fileResponse(document, answerShape) }),
+        ...(error && { error: describeError(error, { retry_after_seconds: error.retryAfterSeconds }) }),
+      }))
+      const isNothing = data.length === 0 && next === undefined && body.after === undefined
+      const detail = `The container has no file whose path begins with ${JSON.stringify(body.prefix)}.`
+      // Not as Retry-After: that means nothing on a 200 (RFC 9110 §10.2.3).
+      const pauseMs = next === undefined ? 0 : request.pauseMs(Math.max(1, waiting))
+      const list = {
+        object: 'list',
+        data,
+        has_more: next !== undefined,
+        next: next ?? null,
+        ...(pauseMs > 0 && { retry_after_seconds: Math.ceil(pauseMs / 1000) }),
+        ...(isNothing && { detail }),
+      }
+      return answer(list, usageHeaders(usage))
+    },
+  } satisfies Operations
+}
+
+/** @throws ServiceError invalid_body, its detail naming the problem */
+function readFilesToPromote({ prefix, paths, after }: Body): Pick<PromotionOfManyRequest, 'files' | 'after'> {
+  if (after !== undefined && typeof after !== 'string') refuseBody('after must be the next of an answer.')
+  if (prefix === undefined && paths === undefined) refuseBody('It must have prefix or paths.')
+  if (prefix !== undefined && paths !== undefined) refuseBody('It may have prefix or paths, not both.')
+  if (paths !== undefined) return { files: { paths: readPaths(paths) }, after }
+  // Before a slash at its end is the path of a folder.
+  const problem = prefix === '' ? undefined : problemIn(typeof prefix === 'string' ? prefix.replace(/\/$/, '') : prefix)
+  if (problem === undefined) return { files: { prefix: prefix as string }, after }
+  return refuseBody(`prefix ${problem}.`)
+}
+
+function readPaths(paths: unknown): FilePath[] {
+  if (!Array.isArray(paths) || paths.length === 0 || paths.length > MOST_FILES) {
+    refuseBody(`paths must be an array of 1 to ${MOST_FILES} paths.`)
+  }
+  for (const [index, path] of paths.entries()) {
+    const problem = problemIn(path) ?? (paths.indexOf(path) < index ? 'is there twice' : undefined)
+    if (problem !== undefined) refuseBody(`paths[${index}] ${problem}.`)
+  }
+  return paths as FilePath[]
+}
+
+/** @returns the end of a sentence about a path or folder that no file id can name */
+function problemIn(text: unknown): string | undefined {
+  // JSON can escape halves of characters, which UTF-8 cannot encode.
+  if (typeof text !== 'string' || !text.isWellFormed()) return 'must be a string of Unicode characters'
+  return Buffer.byteLength(text) > MAX_OBJECT_KEY_BYTES ? 'is too long' : problemInPath(text)
+}
