@@ -1,10 +1,10 @@
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { Download } from '../files/download.ts'
+import { UNKNOWN_TYPE } from '../files/media-type.ts'
 import type { Expiry } from '../ledger/expiry.ts'
 import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { StorageUsage } from '../ledger/ports/ledger.ts'
 import type { Log } from '../logging.ts'
-import { UNKNOWN_TYPE } from '../files/media-type.ts'
 import { type AnswerHeaders, headerValue } from './headers.ts'
 import type { ApiEvent } from './request-state.ts'
 
