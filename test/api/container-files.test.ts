@@ -80,14 +80,12 @@ describe('GET /v1/containers/{c}/files', () => {
   })
 })
 
-describe('GET /v1/containers/{c}/files/{f}', () => {
-  it('shows a file, archived or not', async () => {
-    const { headers, body } = await api.call('retrieve_container_file', of(PATH))
-    expect([headers.etag, body]).toEqual([ETAG, FILE])
-    const key = `sandboxes/ws_1/${CONTAINER}/${PATH}`
-    api.objects.sandbox.set(key, storedObject({ bytes: CSV, contentType: 'text/csv', storageClass: 'GLACIER' }))
-    expect((await api.call('retrieve_container_file', of(PATH))).body).toEqual(FILE)
-  })
+it('GET /v1/containers/{c}/files/{f} shows a file, archived or not', async () => {
+  const { headers, body } = await api.call('retrieve_container_file', of(PATH))
+  expect([headers.etag, body]).toEqual([ETAG, FILE])
+  const key = `sandboxes/ws_1/${CONTAINER}/${PATH}`
+  api.objects.sandbox.set(key, storedObject({ bytes: CSV, contentType: 'text/csv', storageClass: 'GLACIER' }))
+  expect((await api.call('retrieve_container_file', of(PATH))).body).toEqual(FILE)
 })
 
 describe('GET /v1/containers/{c}/files/{f}/content', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { formatKeyCursor } from '../../lib/containers/key-cursor.ts'
 import { formatCursor } from '../../lib/documents/list-cursor.ts'
@@ -109,87 +109,85 @@ const headers = fc.dictionary(
 const QUERY =
   'limit order purpose cursor page after after_id ids[] ids container_id scope_id before_id workspace_id __proto__'
 
-describe('hostile input', () => {
-  it(`gets no 5xx and nothing outside the caller's workspace, ${CASES} times`, { timeout: 300_000 }, async () => {
-    const api = await prepare()
-    const touched = watchContainers(api)
-    const { own, foreign } = api
-    const cursor = (document: WorkspaceDocument, workspaceId: string) =>
-      formatCursor(workspaceId as WorkspaceId, document)
-    // Cursors of the other workspace: those it was really given, and those that point at the attacker's own documents.
-    const foreignCursors = [...foreign, ...own].map((document) => cursor(document, 'ws_2'))
-    // And the cursors that an attacker can make for its own workspace.
-    const keyCursors = ['', PATH, 'a\u0000', `../../ws_2/sess_2/${FOREIGN_PATH}`].map((path) =>
-      formatKeyCursor('', path),
-    )
-    const ownCursors = [...own, ...foreign].map((document) => cursor(document, 'ws_1'))
-    const documentId = fc.oneof(
-      fc.constantFrom(...own.map(({ documentId: id }) => id as string)),
-      fc.constantFrom(...foreign.map(({ documentId: id }) => id as string)),
-      names(`. .. %2e%2e file_ __proto__ constructor ${formatFileId(PATH)} file_${'1'.repeat(9000)}`),
-      anyText({ maxLength: 40 }),
-    )
-    const parameters = fc.record({ document_id: documentId, container_id: containerId, file_id: fileId })
-    const query = fc.dictionary(
-      names(QUERY),
-      fc.oneof(
-        names('1 2 100 desc 0 -1 1e9 asc ws_2'),
-        fc.constantFrom(...foreignCursors, ...ownCursors, ...keyCursors),
-        documentId,
-        anyText({ maxLength: 30 }),
-        fc.array(documentId, { maxLength: 3 }),
-      ),
-      { maxKeys: 3 },
-    )
-    const authorization = fc.oneof(
-      { weight: 8, arbitrary: fc.constant(`Bearer ${api.managementToken}`) },
-      fc.constantFrom(`Bearer ${newToken()}`, 'Bearer', 'Bearer ', `Bearer ${'x'.repeat(9000)}`, 'Basic YTpi'),
-      headerValue,
-    )
-    const statuses = new Set<number>()
+it(`hostile input gets no 5xx and nothing outside the caller's workspace, ${CASES} times`, {
+  timeout: 300_000,
+}, async () => {
+  const api = await prepare()
+  const touched = watchContainers(api)
+  const { own, foreign } = api
+  const cursor = (document: WorkspaceDocument, workspaceId: string) =>
+    formatCursor(workspaceId as WorkspaceId, document)
+  // Cursors of the other workspace: those it was really given, and those that point at the attacker's own documents.
+  const foreignCursors = [...foreign, ...own].map((document) => cursor(document, 'ws_2'))
+  // And the cursors that an attacker can make for its own workspace.
+  const keyCursors = ['', PATH, 'a\u0000', `../../ws_2/sess_2/${FOREIGN_PATH}`].map((path) => formatKeyCursor('', path))
+  const ownCursors = [...own, ...foreign].map((document) => cursor(document, 'ws_1'))
+  const documentId = fc.oneof(
+    fc.constantFrom(...own.map(({ documentId: id }) => id as string)),
+    fc.constantFrom(...foreign.map(({ documentId: id }) => id as string)),
+    names(`. .. %2e%2e file_ __proto__ constructor ${formatFileId(PATH)} file_${'1'.repeat(9000)}`),
+    anyText({ maxLength: 40 }),
+  )
+  const parameters = fc.record({ document_id: documentId, container_id: containerId, file_id: fileId })
+  const query = fc.dictionary(
+    names(QUERY),
+    fc.oneof(
+      names('1 2 100 desc 0 -1 1e9 asc ws_2'),
+      fc.constantFrom(...foreignCursors, ...ownCursors, ...keyCursors),
+      documentId,
+      anyText({ maxLength: 30 }),
+      fc.array(documentId, { maxLength: 3 }),
+    ),
+    { maxKeys: 3 },
+  )
+  const authorization = fc.oneof(
+    { weight: 8, arbitrary: fc.constant(`Bearer ${api.managementToken}`) },
+    fc.constantFrom(`Bearer ${newToken()}`, 'Bearer', 'Bearer ', `Bearer ${'x'.repeat(9000)}`, 'Basic YTpi'),
+    headerValue,
+  )
+  const statuses = new Set<number>()
 
-    await assertProperty(
-      fc.asyncProperty(
-        fc.constantFrom('promote' as const, 'promote' as const, 'promote' as const, ...OPERATION_NAMES),
-        authorization,
-        parameters,
-        query,
-        headers,
-        async (name, key, path, search, more) => {
-          touched.clear()
-          const sent = { ...more, Authorization: key }
-          const response = await (name === 'promote'
-            ? api.promote({ containerId: path.container_id, fileId: path.file_id, headers: sent })
-            : api.call(name, { parameters: path, query: search, headers: sent }))
-          statuses.add(response.status)
-          assert(response.status < 500, `status ${response.status}`)
-          for (const each of touched) {
-            assert(each.startsWith('sandboxes/ws_1/'), each)
-            assert(!each.split('/').some((segment) => segment === '..' || segment === '.'), each)
-            assert(Buffer.byteLength(each) <= 1024, each)
-          }
-          // A list for another purpose is empty, so it has nothing to go on with.
-          if (name === 'list_documents' && response.status === 200 && !('purpose' in search))
-            assert(!foreignCursors.includes(String(search.cursor ?? search.page)), 'a foreign cursor is taken')
-          expectNothingForeign(response, JSON.stringify([path, search, more]), foreign)
-        },
-      ),
-      { numRuns: CASES },
-    )
+  await assertProperty(
+    fc.asyncProperty(
+      fc.constantFrom('promote' as const, 'promote' as const, 'promote' as const, ...OPERATION_NAMES),
+      authorization,
+      parameters,
+      query,
+      headers,
+      async (name, key, path, search, more) => {
+        touched.clear()
+        const sent = { ...more, Authorization: key }
+        const response = await (name === 'promote'
+          ? api.promote({ containerId: path.container_id, fileId: path.file_id, headers: sent })
+          : api.call(name, { parameters: path, query: search, headers: sent }))
+        statuses.add(response.status)
+        assert(response.status < 500, `status ${response.status}`)
+        for (const each of touched) {
+          assert(each.startsWith('sandboxes/ws_1/'), each)
+          assert(!each.split('/').some((segment) => segment === '..' || segment === '.'), each)
+          assert(Buffer.byteLength(each) <= 1024, each)
+        }
+        // A list for another purpose is empty, so it has nothing to go on with.
+        if (name === 'list_documents' && response.status === 200 && !('purpose' in search))
+          assert(!foreignCursors.includes(String(search.cursor ?? search.page)), 'a foreign cursor is taken')
+        expectNothingForeign(response, JSON.stringify([path, search, more]), foreign)
+      },
+    ),
+    { numRuns: CASES },
+  )
 
-    expect(
-      api.stored
-        .ledgers()
-        .map(({ workspaceId }) => workspaceId)
-        .toSorted(),
-    ).toEqual(['ws_1', 'ws_2'])
-    for (const document of foreign) expect(api.stored.documents()).toContainEqual(document)
-    for (const [key, object] of api.objects.documents) {
-      expect(contentOf(object).toString()).toBe(key.startsWith('documents/ws_2/') ? SECRET : CSV.toString())
-    }
-    // The generator reaches every kind of answer.
-    expect([...statuses]).toEqual(expect.arrayContaining([200, 302, 400, 401, 403, 404]))
-  })
+  expect(
+    api.stored
+      .ledgers()
+      .map(({ workspaceId }) => workspaceId)
+      .toSorted(),
+  ).toEqual(['ws_1', 'ws_2'])
+  for (const document of foreign) expect(api.stored.documents()).toContainEqual(document)
+  for (const [key, object] of api.objects.documents) {
+    expect(contentOf(object).toString()).toBe(key.startsWith('documents/ws_2/') ? SECRET : CSV.toString())
+  }
+  // The generator reaches every kind of answer.
+  expect([...statuses]).toEqual(expect.arrayContaining([200, 302, 400, 401, 403, 404]))
 })
 
 function expectNothingForeign({ body, headers: sent }: AnyResponse, request: string, foreign: WorkspaceDocument[]) {

@@ -11,22 +11,20 @@ import { skipWaits } from '../support/virtual-waits.ts'
 skipWaits()
 const api = useTestApi()
 
-describe('POST …/promote: 403', () => {
-  it('when the quota would be exceeded, with its numbers, before anything is begun or copied', async () => {
-    api.putFile('a.bin', Buffer.alloc(500))
-    await api.promote({ path: 'a.bin' })
-    await api.promote({})
-    const calls = [vi.spyOn(api.documents, 'begin'), vi.spyOn(api.objects, 'copy')]
-    const response = await api.promote({ path: 'a.bin' })
-    expect(calls.map(({ mock }) => mock.calls)).toEqual([[], []])
-    const detail = 'The file does not fit into what is left of the storage quota: delete documents, or ask for more.'
-    const bytes = { quota_bytes: 1000, used_bytes: 508, file_bytes: 500 }
-    const metadata = { reason: 'storage_quota_exceeded', detail, ...bytes }
-    const usage = { 'storage-quota-bytes': '1000', 'storage-used-bytes': '508' }
-    const headers = { ...RATE_HEADERS, ratelimit: '"default";r=2;t=3', ...usage }
-    expectRefusal(response, 403, 'Workspace storage quota exceeded', metadata, { headers })
-    expect(api.objects.documents.size).toBe(2)
-  })
+it('POST …/promote: 403 when the quota would be exceeded, with its numbers, before anything is begun or copied', async () => {
+  api.putFile('a.bin', Buffer.alloc(500))
+  await api.promote({ path: 'a.bin' })
+  await api.promote({})
+  const calls = [vi.spyOn(api.documents, 'begin'), vi.spyOn(api.objects, 'copy')]
+  const response = await api.promote({ path: 'a.bin' })
+  expect(calls.map(({ mock }) => mock.calls)).toEqual([[], []])
+  const detail = 'The file does not fit into what is left of the storage quota: delete documents, or ask for more.'
+  const bytes = { quota_bytes: 1000, used_bytes: 508, file_bytes: 500 }
+  const metadata = { reason: 'storage_quota_exceeded', detail, ...bytes }
+  const usage = { 'storage-quota-bytes': '1000', 'storage-used-bytes': '508' }
+  const headers = { ...RATE_HEADERS, ratelimit: '"default";r=2;t=3', ...usage }
+  expectRefusal(response, 403, 'Workspace storage quota exceeded', metadata, { headers })
+  expect(api.objects.documents.size).toBe(2)
 })
 
 describe('POST …/promote: 429', () => {

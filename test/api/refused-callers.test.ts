@@ -59,17 +59,15 @@ describe('POST …/promote: 401', () => {
   })
 })
 
-describe('POST …/promote: 403', () => {
-  it('without the permission, before the ids are read', async () => {
-    const token = api.apiKeys.add({ permissions: ['files:read'] })
-    const headers = { Authorization: `Bearer ${token}`, 'file-shape': 'x' }
-    const message = 'Only management keys can perform this operation, or keys with the permission for it'
-    const metadata = {
-      reason: 'permission_denied',
-      detail: 'This API key lacks the permission files:promote.',
-      required_permission: 'files:promote',
-    }
-    expectRefusal(await api.promote({ headers, fileId: 'malformed' }), 403, message, metadata)
-    expectUntouched(api)
-  })
+it('POST …/promote: 403 without the permission, before the ids are read', async () => {
+  const token = api.apiKeys.add({ permissions: ['files:read'] })
+  const headers = { Authorization: `Bearer ${token}`, 'file-shape': 'x' }
+  const message = 'Only management keys can perform this operation, or keys with the permission for it'
+  const metadata = {
+    reason: 'permission_denied',
+    detail: 'This API key lacks the permission files:promote.',
+    required_permission: 'files:promote',
+  }
+  expectRefusal(await api.promote({ headers, fileId: 'malformed' }), 403, message, metadata)
+  expectUntouched(api)
 })

@@ -8,31 +8,29 @@ import { CONTAINER, CSV, createTestApi, PATH, useTestApi } from '../support/api/
 
 const api = useTestApi()
 
-describe('POST …/promote: 400', () => {
-  it.each([
-    ['no container id', { containerId: undefined }, 'invalid_container_id', 'container_id must be'],
-    ['a percent-encoded container id', { containerId: 'a%2Fb' }, 'invalid_container_id', 'container_id must be'],
-    ['no file id', { fileId: undefined }, 'invalid_file_id', 'file_id must be'],
-    ['a document id', { fileId: 'file_ChFrFraUZ8uFEyYkWpFau' }, 'invalid_file_id', 'id of a document'],
-    ['padding', { fileId: 'cfile_YQ%3D%3D' }, 'invalid_file_id', 'The id of this path is cfile_YQ.', 'cfile_YQ'],
-    ['a path out of the container', { fileId: formatFileId('../other/a.txt') }, 'invalid_file_id', '".." segment'],
-    ['a path whose key is too long', { fileId: formatFileId('x'.repeat(1020)) }, 'invalid_file_id', 'too long'],
-    ['an unknown shape', { headers: { 'file-shape': 'compat_c' } }, 'invalid_file_shape', 'File-Shape'],
-    ['a malformed If-Match', { headers: { 'If-Match': '"' } }, 'invalid_precondition', 'The If-Match header must be'],
-    ['a malformed File-Bytes', { headers: { 'File-Bytes': 'many' } }, 'invalid_precondition', 'The File-Bytes header'],
-    ['a malformed File-Sha256', { headers: { 'File-Sha256': 'x' } }, 'invalid_precondition', 'The File-Sha256 header'],
-    ['two shapes', { headers: { 'file-shape': ['native', 'compat_a'] } }, 'invalid_file_shape', 'File-Shape'],
-  ])('for %s, and says so', async (_, request, reason, detail, expectedFileId?: string) => {
-    const lookUp = vi.spyOn(api.objects, 'findContainerFile')
-    const response = await api.promote(request)
-    expectRefusal(response, 400, 'Invalid request parameters', {
-      reason,
-      detail: expect.stringContaining(detail),
-      ...(expectedFileId && { expected_file_id: expectedFileId }),
-    })
-    expect(lookUp).not.toHaveBeenCalled()
-    expectUntouched(api)
+it.each([
+  ['no container id', { containerId: undefined }, 'invalid_container_id', 'container_id must be'],
+  ['a percent-encoded container id', { containerId: 'a%2Fb' }, 'invalid_container_id', 'container_id must be'],
+  ['no file id', { fileId: undefined }, 'invalid_file_id', 'file_id must be'],
+  ['a document id', { fileId: 'file_ChFrFraUZ8uFEyYkWpFau' }, 'invalid_file_id', 'id of a document'],
+  ['padding', { fileId: 'cfile_YQ%3D%3D' }, 'invalid_file_id', 'The id of this path is cfile_YQ.', 'cfile_YQ'],
+  ['a path out of the container', { fileId: formatFileId('../other/a.txt') }, 'invalid_file_id', '".." segment'],
+  ['a path whose key is too long', { fileId: formatFileId('x'.repeat(1020)) }, 'invalid_file_id', 'too long'],
+  ['an unknown shape', { headers: { 'file-shape': 'compat_c' } }, 'invalid_file_shape', 'File-Shape'],
+  ['a malformed If-Match', { headers: { 'If-Match': '"' } }, 'invalid_precondition', 'The If-Match header must be'],
+  ['a malformed File-Bytes', { headers: { 'File-Bytes': 'many' } }, 'invalid_precondition', 'The File-Bytes header'],
+  ['a malformed File-Sha256', { headers: { 'File-Sha256': 'x' } }, 'invalid_precondition', 'The File-Sha256 header'],
+  ['two shapes', { headers: { 'file-shape': ['native', 'compat_a'] } }, 'invalid_file_shape', 'File-Shape'],
+])('POST …/promote: 400 for %s, and says so', async (_, request, reason, detail, expectedFileId?: string) => {
+  const lookUp = vi.spyOn(api.objects, 'findContainerFile')
+  const response = await api.promote(request)
+  expectRefusal(response, 400, 'Invalid request parameters', {
+    reason,
+    detail: expect.stringContaining(detail),
+    ...(expectedFileId && { expected_file_id: expectedFileId }),
   })
+  expect(lookUp).not.toHaveBeenCalled()
+  expectUntouched(api)
 })
 
 describe('POST …/promote: 404', () => {
@@ -119,18 +117,16 @@ describe('POST …/promote: 404', () => {
   })
 })
 
-describe('POST …/promote: 413', () => {
-  it('for a file a byte above the largest, with both sizes, before any copy', async () => {
-    api.putFile('big.bin', Buffer.alloc(501))
-    const copy = vi.spyOn(api.objects, 'copy')
-    const response = await api.promote({ path: 'big.bin' })
-    expectRefusal(response, 413, 'Request payload too large', {
-      reason: 'file_too_large',
-      detail: 'The file is larger than the largest file that can be promoted.',
-      file_bytes: 501,
-      max_file_bytes: 500,
-    })
-    expect(copy).not.toHaveBeenCalled()
-    expectUntouched(api)
+it('POST …/promote: 413 for a file a byte above the largest, with both sizes, before any copy', async () => {
+  api.putFile('big.bin', Buffer.alloc(501))
+  const copy = vi.spyOn(api.objects, 'copy')
+  const response = await api.promote({ path: 'big.bin' })
+  expectRefusal(response, 413, 'Request payload too large', {
+    reason: 'file_too_large',
+    detail: 'The file is larger than the largest file that can be promoted.',
+    file_bytes: 501,
+    max_file_bytes: 500,
   })
+  expect(copy).not.toHaveBeenCalled()
+  expectUntouched(api)
 })

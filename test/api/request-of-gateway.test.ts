@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { createPromoteContainerFileHandler } from '../../lib/http/promotion-handler.ts'
 import { lambdaContext, restEvent } from '../support/api/rest-event.ts'
 import { CONTAINER, createTestApi } from '../support/api/test-api.ts'
@@ -17,18 +17,19 @@ async function answerTo(requestContext: Partial<APIGatewayProxyEvent['requestCon
   return { headers, body: JSON.parse(answer.body), logged: api.logged }
 }
 
-describe('the id of a request', () => {
-  it.each([
-    ['the gateway’s', { requestId: 'chosen-by-the-caller', extendedRequestId: 'of-the-gateway' }, 'of-the-gateway'],
-    ['the function’s own where there is no gateway', undefined, 'of-the-function'],
-    ['the function’s own where the gateway names none', { requestId: 'chosen' }, 'of-the-function'],
-  ])('is %s: in both headers, in the body of an error, in the log', async (_, requestContext, requestId) => {
+it.each([
+  ['the gateway’s', { requestId: 'chosen-by-the-caller', extendedRequestId: 'of-the-gateway' }, 'of-the-gateway'],
+  ['the function’s own where there is no gateway', undefined, 'of-the-function'],
+  ['the function’s own where the gateway names none', { requestId: 'chosen' }, 'of-the-function'],
+])(
+  'the id of a request is %s: in both headers, in the body of an error, in the log',
+  async (_, requestContext, requestId) => {
     const { headers, body, logged } = await answerTo(requestContext)
     expect(headers).toEqual([requestId, requestId])
     expect(body.service_metadata).toEqual({ request_id: requestId })
     expect(logged).toMatchObject([{ request_id: requestId, status: 401 }])
-  })
-})
+  },
+)
 
 it('the time of a request is over before the gateway answers in its place, however long the process took to start', async () => {
   const timeout = vi.spyOn(AbortSignal, 'timeout')

@@ -106,23 +106,21 @@ describe('beginRefund', () => {
   })
 })
 
-describe('what closes', () => {
-  it('frees what the hold says, once', async () => {
-    await counted(300)
-    const one = await held({ sizeBytes: 500 })
-    await on.ledger.void({ ...one, sizeBytes: 900 } as Hold, signal)
-    await on.ledger.void(one, signal)
-    expect(await ledgerNow()).toMatchObject({ usedBytes: 300, documents: 1, holds: [] })
-  })
+it('void frees what the hold says, once', async () => {
+  await counted(300)
+  const one = await held({ sizeBytes: 500 })
+  await on.ledger.void({ ...one, sizeBytes: 900 } as Hold, signal)
+  await on.ledger.void(one, signal)
+  expect(await ledgerNow()).toMatchObject({ usedBytes: 300, documents: 1, holds: [] })
+})
 
-  it('frees what the refund says, once, and tells the usage after it', async () => {
-    await counted(300)
-    const refund = await refunding(await held({ sizeBytes: 500 }))
-    const usage = { quotaBytes: 1000, usedBytes: 300 }
-    expect(await on.ledger.payRefund({ ...refund, sizeBytes: 900 } as Hold & RefundKey, signal)).toEqual(usage)
-    expect(await on.ledger.payRefund(refund, signal)).toBeUndefined()
-    expect(await ledgerNow()).toMatchObject({ usedBytes: 300, documents: 1, holds: [], refunds: [] })
-  })
+it('payRefund frees what the refund says, once, and tells the usage after it', async () => {
+  await counted(300)
+  const refund = await refunding(await held({ sizeBytes: 500 }))
+  const usage = { quotaBytes: 1000, usedBytes: 300 }
+  expect(await on.ledger.payRefund({ ...refund, sizeBytes: 900 } as Hold & RefundKey, signal)).toEqual(usage)
+  expect(await on.ledger.payRefund(refund, signal)).toBeUndefined()
+  expect(await ledgerNow()).toMatchObject({ usedBytes: 300, documents: 1, holds: [], refunds: [] })
 })
 
 it('counts every change in its version, and nothing else', async () => {

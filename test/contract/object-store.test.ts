@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
-  GetObjectCommand,
-  ListMultipartUploadsCommand,
-  PutObjectCommand,
-  type PutObjectCommandInput,
-} from '@aws-sdk/client-s3'
+import type { PutObjectCommandInput } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createContainerFiles } from '../../lib/aws/s3/container-files.ts'
 import { createObjectStore } from '../../lib/aws/s3/object-store.ts'
@@ -29,12 +24,12 @@ beforeEach(() => {
 })
 afterEach(async () => {
   const { s3, config } = standIns()
-  const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket: config.documentsBucket }))
+  const { Uploads = [] } = await s3.listMultipartUploads({ Bucket: config.documentsBucket })
   expect(Uploads).toEqual([])
 })
 
 const put = (Key: string, object: Partial<PutObjectCommandInput> = {}, Bucket = standIns().config.sandboxBucket) =>
-  standIns().s3.send(new PutObjectCommand({ Bucket, Key, Body: 'content', ...object }))
+  standIns().s3.putObject({ Bucket, Key, Body: 'content', ...object })
 const putFile = async (path: string, object: Partial<PutObjectCommandInput> = {}): Promise<ContainerFile> => {
   await put(prefix + path, object)
   return (await store.findContainerFile(prefix + path, signal)) ?? expect.fail(`${prefix}${path} was not found`)
@@ -44,7 +39,7 @@ const copyTo = (source: ContainerFile, objectKey: string) =>
   store.copy({ source, objectKey, mimeType: 'application/x-pattern' }, signal)
 const read = async (Key: string) => {
   const { s3, config } = standIns()
-  const { Body, ...headers } = await s3.send(new GetObjectCommand({ Bucket: config.documentsBucket, Key }))
+  const { Body, ...headers } = await s3.getObject({ Bucket: config.documentsBucket, Key })
   return { headers, bytes: Buffer.from((await Body?.transformToByteArray()) ?? []) }
 }
 

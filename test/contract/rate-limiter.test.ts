@@ -1,4 +1,3 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb'
 import { beforeEach, expect, it } from 'vitest'
 import type { RateLimiter } from '../../lib/auth/rate-limit.ts'
 import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
@@ -56,7 +55,8 @@ it.each([
   limiter = limiterOf({ requestsPerMinute, burst })
   for (let write = 0; write < 2; write++) {
     await take()
-    const get = new GetItemCommand({ TableName: config.rateLimitsTable, Key: { key_id: { S: key } } })
-    expect((await dynamoDb.send(get)).Item?.ttl_at).toEqual({ N: String(nowMs / 1000 + seconds) })
+    expect(
+      (await dynamoDb.getItem({ TableName: config.rateLimitsTable, Key: { key_id: { S: key } } })).Item?.ttl_at,
+    ).toEqual({ N: String(nowMs / 1000 + seconds) })
   }
 })

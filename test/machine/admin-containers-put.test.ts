@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { truncateSync } from 'node:fs'
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { GetObjectCommand, ListMultipartUploadsCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
 import { formatFileId } from '../../lib/ids.ts'
 import { jsonLines, ROOT, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
@@ -46,7 +45,7 @@ describe('npm run admin -- containers put', () => {
     expect((await put('sess_dot', `${dotted}/.`)).code).toBe(0)
     expect(await pathsIn('sess_dot')).toEqual(['a.txt'])
     const object = { Bucket: service().demo.sandbox_bucket, Key: 'sandboxes/ws_demo/sess_dot/a.txt' }
-    const { Body, ContentType } = await service().s3.send(new GetObjectCommand(object))
+    const { Body, ContentType } = await service().s3.getObject(object)
     expect([await Body?.transformToString(), ContentType]).toEqual(['second', expect.not.stringContaining('text')])
   })
 
@@ -61,9 +60,7 @@ describe('npm run admin -- containers put', () => {
 
   const LARGE = randomBytes(33 * MIB + 17)
   const uploads = async () => {
-    const { Uploads = [] } = await service().s3.send(
-      new ListMultipartUploadsCommand({ Bucket: service().demo.sandbox_bucket }),
-    )
+    const { Uploads = [] } = await service().s3.listMultipartUploads({ Bucket: service().demo.sandbox_bucket })
     return Uploads.length
   }
 
@@ -78,7 +75,7 @@ describe('npm run admin -- containers put', () => {
     s3().fault = () => undefined
     expect([result.code, failures], result.stderr).toEqual([0, 3])
     const object = { Bucket: service().demo.sandbox_bucket, Key: 'sandboxes/ws_demo/sess_large/large.bin' }
-    const { Body } = await service().s3.send(new GetObjectCommand(object))
+    const { Body } = await service().s3.getObject(object)
     const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
     expect(hash((await Body?.transformToByteArray()) ?? new Uint8Array())).toBe(hash(LARGE))
     expect(await uploads()).toBe(0)
@@ -91,7 +88,7 @@ describe('npm run admin -- containers put', () => {
     ['a failure that lets nothing be aborted', /^Its unfinished upload is left: [^\n]*\nAWS refuses this [^\n]*\n$/],
   ])('%s: leaves what was there and, if it can, no upload', async (end, why) => {
     const object = { Bucket: service().demo.sandbox_bucket, Key: 'sandboxes/ws_demo/sess_cut/cut.bin' }
-    await service().s3.send(new PutObjectCommand({ ...object, Body: 'before' }))
+    await service().s3.putObject({ ...object, Body: 'before' })
     const file = await write('cut.bin', LARGE)
     const interruption = Promise.withResolvers<void>()
     const opened = Promise.withResolvers<number>()
@@ -109,7 +106,7 @@ describe('npm run admin -- containers put', () => {
     s3().fault = () => undefined
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(why)])
     if (end === 'Ctrl-C') expect(await opened.promise).toBe(1)
-    const { Body } = await service().s3.send(new GetObjectCommand(object))
+    const { Body } = await service().s3.getObject(object)
     expect([await Body?.transformToString(), await uploads()]).toEqual(['before', end.includes('nothing') ? 1 : 0])
   })
 })

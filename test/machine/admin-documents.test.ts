@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
 import { jsonLines } from '../support/machine/admin.ts'
 import { useAdministration } from '../support/machine/use-administration.ts'
@@ -40,7 +39,7 @@ describe('npm run admin -- documents', () => {
     const signal = AbortSignal.timeout(60_000)
     const found = await deps.documents.find({ workspaceId, documentId: documentId as never }, signal)
     const [Key = '', sha256] = found?.state === 'ready' ? [found.objectKey, found.sha256] : []
-    await s3.send(new PutObjectCommand({ Bucket: config.documentsBucket, Key, Body: Buffer.alloc(1000, 'y') }))
+    await s3.putObject({ Bucket: config.documentsBucket, Key, Body: Buffer.alloc(1000, 'y') })
     expect(await audited()).toMatchObject({ code: 0 })
     const wrong = `wrong_sha256: document_id ${documentId}, object_key ${Key}, sha256 ${sha256}, object_sha256 null`
     expect(await audited('--sha256')).toMatchObject({ code: 1, stdout: expect.stringContaining(wrong) })

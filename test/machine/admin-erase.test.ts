@@ -1,9 +1,3 @@
-import {
-  CreateMultipartUploadCommand,
-  ListMultipartUploadsCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-} from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
 import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { keyIdOf, newToken } from '../../lib/auth/api-token.ts'
@@ -30,11 +24,11 @@ async function prepare() {
   for (const { workspaceId } of workspaces) {
     for (const name of ODD) {
       const Key = `sandboxes/${workspaceId}/sess_2/${name}`
-      await s3.send(new PutObjectCommand({ Bucket: config.sandboxBucket, Key, Body: 'abc' }))
+      await s3.putObject({ Bucket: config.sandboxBucket, Key, Body: 'abc' })
     }
     for (const [index, folder] of ['documents', 'sandboxes'].entries()) {
       const upload = { Bucket: buckets[index], Key: `${folder}/${workspaceId}/file_1/a` }
-      await s3.send(new CreateMultipartUploadCommand(upload))
+      await s3.createMultipartUpload(upload)
     }
   }
   return workspaces
@@ -43,8 +37,8 @@ async function prepare() {
 async function stored(): Promise<string[]> {
   const { s3, config } = service()
   const all = [config.documentsBucket, config.sandboxBucket].map(async (Bucket) => {
-    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }))
-    const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket }))
+    const { Contents = [] } = await s3.listObjectsV2({ Bucket })
+    const { Uploads = [] } = await s3.listMultipartUploads({ Bucket })
     return [...Contents, ...Uploads].map(({ Key = '' }) => Key)
   })
   return (await Promise.all(all)).flat().filter((key) => key.includes('/ws_a'))
@@ -68,7 +62,7 @@ it('workspaces delete --erase leaves nothing of a workspace, nor touches one who
   whileWaiting = async (ms) => {
     waits.push([ms, (await promote(own)).status])
     const late = { Bucket: documentsBucket, Key: 'documents/ws_a/file_2/a', Body: 'late' }
-    await service().s3.send(new PutObjectCommand(late))
+    await service().s3.putObject(late)
     const { productDynamoDb: client, config } = service()
     const grant = { workspaceId: 'ws_a' as WorkspaceId, kind: 'management', permissions: [], userId: 'user' } as const
     const key = newApiKeyRecord(newToken(keyIdOf('ws_a')), { ...grant, expiresAtMs: undefined }, Date.now())

@@ -23,84 +23,81 @@ beforeAll(async () => {
 /** Every call would fail: whoever makes one is found out. */
 const offline = () => environmentOn(NOBODY)
 
-describe('npm run admin --: wrong usage', () => {
-  it.each([
-    [['nonsense'], "unknown command 'nonsense' (--help"],
-    [['keys', 'revoke'], "unknown command 'revoke' (--help"],
-    [['workspace', 'list'], "unknown command 'workspace' (Did you mean workspaces?) (--help"],
-    [['--stage', 'n/a', 'keys', 'list'], '"n/a" is not the name of a stage'],
-    [['keys', 'list', '--workspaces', 'w'], "unknown option '--workspaces' (Did you mean --workspace?) (--help"],
-    [['keys', 'show', 'key_'], '"key_" is not a key id, such as key_0'],
-    [['documents', 'show', 'ws_1', 'file_'], '"file_" is not a document id, such as file_7Zk'],
-    [['workspaces', 'show'], "missing required argument 'workspace_id'"],
-    [['workspaces', 'show', '../x'], '"../x" is not a workspace id'],
-    [['workspaces', 'set-quota', 'ws_1', '10gigs'], '"10gigs" is not a size'],
-    [['workspaces', 'set', 'ws_1', '--expire-after', '59m'], '"59m" is not possible: from 1h to 3650d'],
-    [['keys', 'create'], 'Say --workspace or --platform.'],
-    [['keys', 'create', '--workspace', 'w'], 'needs --management or a --permission'],
-    [['keys', 'create', '--workspace', 'w', '--permission', 'root'], '"root" is not a permission'],
-    [['keys', 'create', '--workspace', 'w', '--management', '--permission', 'files:promote'], 'every permission'],
-    [['keys', 'expire', 'key_1'], 'one of --in, --at and --never'],
-    [['keys', 'expire', 'key_1', '--in', '1h', '--never'], 'one of --in, --at and --never'],
-    [['keys', 'expire', 'key_1', '0s'], 'too many arguments'],
-    [['keys', 'expire', 'key_1', '--at', '2020-01-01'], '"2020-01-01" is past'],
-    [['documents', 'expire', 'ws_1', 'file_1'], 'one of --in and --never'],
-    [['documents', 'expire', 'ws_1', 'file_1', '--in', '1h', '--never'], 'one of --in and --never'],
-    [['documents', 'expire', 'ws_1', 'file_1', '--in', '0'], '"0" is not possible: from 1s'],
-    [['documents', 'delete', 'ws_1', 'cfile_x'], '"cfile_x" is not a document id'],
-    [['containers', 'put', 'a.txt'], "required option '--container <id>' not specified"],
-    [['containers', 'list', 'c'], "required option '--workspace <id>' not specified"],
-    [['containers', 'list', 'a/b', '--workspace', 'w'], '"a/b" is not a container id'],
-    [['--local', '--stage', 'prod', 'audit'], "option '--local' cannot be used with option '--stage <name>'"],
-  ])('%j: exit code 2, one line that says why', async (args, why) => {
-    const { code, stdout, stderr } = await runAdmin(args, offline())
-    expect([code, stdout]).toEqual([2, ''])
-    expect(stderr).toContain(why)
-    expect(stderr.trim()).not.toContain('\n')
-    // The library's words for a value that it does not know.
-    expect(stderr).not.toContain('is invalid')
-  })
+it.each([
+  [['nonsense'], "unknown command 'nonsense' (--help"],
+  [['keys', 'revoke'], "unknown command 'revoke' (--help"],
+  [['workspace', 'list'], "unknown command 'workspace' (Did you mean workspaces?) (--help"],
+  [['--stage', 'n/a', 'keys', 'list'], '"n/a" is not the name of a stage'],
+  [['keys', 'list', '--workspaces', 'w'], "unknown option '--workspaces' (Did you mean --workspace?) (--help"],
+  [['keys', 'show', 'key_'], '"key_" is not a key id, such as key_0'],
+  [['documents', 'show', 'ws_1', 'file_'], '"file_" is not a document id, such as file_7Zk'],
+  [['workspaces', 'show'], "missing required argument 'workspace_id'"],
+  [['workspaces', 'show', '../x'], '"../x" is not a workspace id'],
+  [['workspaces', 'set-quota', 'ws_1', '10gigs'], '"10gigs" is not a size'],
+  [['workspaces', 'set', 'ws_1', '--expire-after', '59m'], '"59m" is not possible: from 1h to 3650d'],
+  [['keys', 'create'], 'Say --workspace or --platform.'],
+  [['keys', 'create', '--workspace', 'w'], 'needs --management or a --permission'],
+  [['keys', 'create', '--workspace', 'w', '--permission', 'root'], '"root" is not a permission'],
+  [['keys', 'create', '--workspace', 'w', '--management', '--permission', 'files:promote'], 'every permission'],
+  [['keys', 'expire', 'key_1'], 'one of --in, --at and --never'],
+  [['keys', 'expire', 'key_1', '--in', '1h', '--never'], 'one of --in, --at and --never'],
+  [['keys', 'expire', 'key_1', '0s'], 'too many arguments'],
+  [['keys', 'expire', 'key_1', '--at', '2020-01-01'], '"2020-01-01" is past'],
+  [['documents', 'expire', 'ws_1', 'file_1'], 'one of --in and --never'],
+  [['documents', 'expire', 'ws_1', 'file_1', '--in', '1h', '--never'], 'one of --in and --never'],
+  [['documents', 'expire', 'ws_1', 'file_1', '--in', '0'], '"0" is not possible: from 1s'],
+  [['documents', 'delete', 'ws_1', 'cfile_x'], '"cfile_x" is not a document id'],
+  [['containers', 'put', 'a.txt'], "required option '--container <id>' not specified"],
+  [['containers', 'list', 'c'], "required option '--workspace <id>' not specified"],
+  [['containers', 'list', 'a/b', '--workspace', 'w'], '"a/b" is not a container id'],
+  [['--local', '--stage', 'prod', 'audit'], "option '--local' cannot be used with option '--stage <name>'"],
+])('npm run admin --: wrong usage %j: exit code 2, one line that says why', async (args, why) => {
+  const { code, stdout, stderr } = await runAdmin(args, offline())
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toContain(why)
+  expect(stderr.trim()).not.toContain('\n')
+  // The library's words for a value that it does not know.
+  expect(stderr).not.toContain('is invalid')
 })
 
-describe('npm run admin -- … --help', () => {
-  it('has an example of every command, which the command takes', async () => {
-    const endpoint = { ...CALLER, AWS_ENDPOINT_URL: NOBODY }
-    for (const command of await commandNames()) {
-      const { stdout } = await runAdmin([...command.split(' '), '--help'])
-      const [example = '', ...others] = [...stdout.matchAll(/^ {2}promotion-admin (.*)$/gm)].map(([, line]) => line)
-      expect([`${example} `, others]).toEqual([expect.stringContaining(`--stage prod ${command} `), []])
-      const { stderr } = await runAdmin([...example.split(' '), '--json'], endpoint)
-      expect(stderr, example).not.toContain('wrong_usage')
-    }
-  })
+it('npm run admin -- … --help has an example of every command, which the command takes', async () => {
+  const endpoint = { ...CALLER, AWS_ENDPOINT_URL: NOBODY }
+  for (const command of await commandNames()) {
+    const { stdout } = await runAdmin([...command.split(' '), '--help'])
+    const [example = '', ...others] = [...stdout.matchAll(/^ {2}promotion-admin (.*)$/gm)].map(([, line]) => line)
+    expect([`${example} `, others]).toEqual([expect.stringContaining(`--stage prod ${command} `), []])
+    const { stderr } = await runAdmin([...example.split(' '), '--json'], endpoint)
+    expect(stderr, example).not.toContain('wrong_usage')
+  }
 })
 
-describe('npm run admin --: the service is not as the command needs it', () => {
-  it.each([
-    [['workspaces', 'show', 'ws_none'], 'workspace_not_found'],
-    [['workspaces', 'set-quota', 'ws_none', '1GiB'], 'workspace_not_found'],
-    [['workspaces', 'set', 'ws_none', '--expire-after', '1h'], 'workspace_not_found'],
-    [['documents', 'expire', 'ws_none', 'file_1', '--never'], 'workspace_not_found'],
-    [['documents', 'list', 'ws_none'], 'workspace_not_found'],
-    [['documents', 'show', 'ws_none', 'file_1'], 'workspace_not_found'],
-    [['documents', 'get', 'ws_none', 'file_1'], 'workspace_not_found'],
-    [['documents', 'delete', 'ws_none', 'file_1'], 'workspace_not_found'],
-    [['containers', 'put', 'package.json', '--container', 'c', '--workspace', 'ws_none'], 'workspace_not_found'],
-    [['containers', 'list', 'c', '--workspace', 'ws_none'], 'workspace_not_found'],
-    [['containers', 'remove', 'c', '--workspace', 'ws_none'], 'workspace_not_found'],
-    [['containers', 'grant', 'c', '--workspace', 'ws_none'], 'workspace_not_found'],
-    [['containers', 'upload-url', 'c', 'a.txt', '--workspace', 'ws_none'], 'workspace_not_found'],
-    [['keys', 'list', '--workspace', 'ws_none'], 'workspace_not_found'],
-    [['audit', '--workspace', 'ws_none'], 'workspace_not_found'],
-    [['keys', 'disable', 'key_none'], 'key_not_found'],
-    [['keys', 'delete', 'key_none'], 'key_not_found'],
-  ])('%j: exit code 1, and one JSON object on the error output', async (args, reason) => {
+it.each([
+  [['workspaces', 'show', 'ws_none'], 'workspace_not_found'],
+  [['workspaces', 'set-quota', 'ws_none', '1GiB'], 'workspace_not_found'],
+  [['workspaces', 'set', 'ws_none', '--expire-after', '1h'], 'workspace_not_found'],
+  [['documents', 'expire', 'ws_none', 'file_1', '--never'], 'workspace_not_found'],
+  [['documents', 'list', 'ws_none'], 'workspace_not_found'],
+  [['documents', 'show', 'ws_none', 'file_1'], 'workspace_not_found'],
+  [['documents', 'get', 'ws_none', 'file_1'], 'workspace_not_found'],
+  [['documents', 'delete', 'ws_none', 'file_1'], 'workspace_not_found'],
+  [['containers', 'put', 'package.json', '--container', 'c', '--workspace', 'ws_none'], 'workspace_not_found'],
+  [['containers', 'list', 'c', '--workspace', 'ws_none'], 'workspace_not_found'],
+  [['containers', 'remove', 'c', '--workspace', 'ws_none'], 'workspace_not_found'],
+  [['containers', 'grant', 'c', '--workspace', 'ws_none'], 'workspace_not_found'],
+  [['containers', 'upload-url', 'c', 'a.txt', '--workspace', 'ws_none'], 'workspace_not_found'],
+  [['keys', 'list', '--workspace', 'ws_none'], 'workspace_not_found'],
+  [['audit', '--workspace', 'ws_none'], 'workspace_not_found'],
+  [['keys', 'disable', 'key_none'], 'key_not_found'],
+  [['keys', 'delete', 'key_none'], 'key_not_found'],
+])(
+  'npm run admin --: the service is not as the command needs it %j: exit code 1, and one JSON object on the error output',
+  async (args, reason) => {
     const env = environmentOn(standIns().dynamoDbEndpoint, standIns().s3Endpoint)
     const { code, stdout, stderr } = await runAdmin([...args, '--json'], env)
     expect([code, stdout]).toEqual([1, ''])
     expect(JSON.parse(stderr)).toEqual({ error: { reason, message: expect.any(String) } })
-  })
-})
+  },
+)
 
 describe('npm run admin --: AWS does not play along', () => {
   const dynamoDb = () => standIns().dynamoDbEndpoint
@@ -137,16 +134,14 @@ describe('npm run admin --: AWS does not play along', () => {
   })
 })
 
-describe('npm run admin -- --stage', () => {
-  it('works with the settings of the deployed function', async () => {
-    const endpoints = { AWS_ENDPOINT_URL_LAMBDA: lambda, AWS_ENDPOINT_URL_DYNAMODB: standIns().dynamoDbEndpoint }
-    const { AWS_REGION, ...keys } = CALLER
-    const env = { ...keys, ...endpoints }
-    const line = `--stage prod --region ${AWS_REGION} workspaces create ws_staged --json`
-    const made = await runAdmin(line.split(' '), env)
-    expect(made).toMatchObject({ code: 0, stderr: '' })
-    expect(jsonLines(made)).toMatchObject([
-      { workspace_id: 'ws_staged', quota_bytes: standIns().config.defaultQuotaBytes },
-    ])
-  })
+it('npm run admin -- --stage works with the settings of the deployed function', async () => {
+  const endpoints = { AWS_ENDPOINT_URL_LAMBDA: lambda, AWS_ENDPOINT_URL_DYNAMODB: standIns().dynamoDbEndpoint }
+  const { AWS_REGION, ...keys } = CALLER
+  const env = { ...keys, ...endpoints }
+  const line = `--stage prod --region ${AWS_REGION} workspaces create ws_staged --json`
+  const made = await runAdmin(line.split(' '), env)
+  expect(made).toMatchObject({ code: 0, stderr: '' })
+  expect(jsonLines(made)).toMatchObject([
+    { workspace_id: 'ws_staged', quota_bytes: standIns().config.defaultQuotaBytes },
+  ])
 })

@@ -33,38 +33,36 @@ function masked(text: string): string {
 /** As on a terminal, with what goes to which output. */
 const shown = ({ code, stdout, stderr }: AdminResult) => masked(`out:\n${stdout}err:\n${stderr}exit code: ${code}`)
 
-describe('what people see', () => {
-  it('is as it was', async () => {
-    const id = await promoteFileIn('отчёты')
-    const seen: string[] = []
-    const see = async (line: string) => {
-      const result = await admin(...line.split(' '))
-      seen.push(masked(`$ promotion-admin --local ${line}`), shown(result), '')
-      return result
-    }
-    await see('workspaces create ws_acme --quota 20GiB')
-    await see('workspaces create ws_acme --quota 1GiB')
-    await see('workspaces list --sort workspace')
-    await see('workspaces set ws_demo --expire-after 36h --expire-at-most 30d')
-    await see('workspaces set ws_demo --expire-after 31d')
-    await see('workspaces set ws_demo --existing')
-    await see('workspaces set ws_demo --existing --yes')
-    await see('workspaces show ws_demo')
-    await see('workspaces set-quota ws_full 500KB')
-    await see('workspaces set-quota ws_full 500KB --yes')
-    const made = await see('keys create --workspace ws_acme --permission files:promote --expires 90d')
-    const keyId = /key_\w+/.exec(made.stderr)?.[0] ?? ''
-    await see('keys list --workspace ws_acme --sort permissions')
-    const ofKey = ['rotate ID --expires 90d', 'disable ID', 'disable ID --yes', 'expire ID --in 0s', 'enable ID']
-    for (const line of [...ofKey, 'delete ID --yes']) await see(`keys ${line.replace('ID', keyId)}`)
-    await see('documents list ws_demo')
-    const ofDocument = ['show ID', 'expire ID --in 31d', 'expire ID --never', 'delete ID --yes', 'delete ID --yes']
-    for (const line of [...ofDocument, 'expire ID --in 1h']) {
-      await see(`documents ${line.replace('ID', `ws_demo ${id}`)}`)
-    }
-    for (const line of ['workspaces delete ws_acme --empty --yes', 'doctor']) await see(line)
-    expect(seen.join('\n')).toMatchSnapshot()
-  })
+it('what people see is as it was', async () => {
+  const id = await promoteFileIn('отчёты')
+  const seen: string[] = []
+  const see = async (line: string) => {
+    const result = await admin(...line.split(' '))
+    seen.push(masked(`$ promotion-admin --local ${line}`), shown(result), '')
+    return result
+  }
+  await see('workspaces create ws_acme --quota 20GiB')
+  await see('workspaces create ws_acme --quota 1GiB')
+  await see('workspaces list --sort workspace')
+  await see('workspaces set ws_demo --expire-after 36h --expire-at-most 30d')
+  await see('workspaces set ws_demo --expire-after 31d')
+  await see('workspaces set ws_demo --existing')
+  await see('workspaces set ws_demo --existing --yes')
+  await see('workspaces show ws_demo')
+  await see('workspaces set-quota ws_full 500KB')
+  await see('workspaces set-quota ws_full 500KB --yes')
+  const made = await see('keys create --workspace ws_acme --permission files:promote --expires 90d')
+  const keyId = /key_\w+/.exec(made.stderr)?.[0] ?? ''
+  await see('keys list --workspace ws_acme --sort permissions')
+  const ofKey = ['rotate ID --expires 90d', 'disable ID', 'disable ID --yes', 'expire ID --in 0s', 'enable ID']
+  for (const line of [...ofKey, 'delete ID --yes']) await see(`keys ${line.replace('ID', keyId)}`)
+  await see('documents list ws_demo')
+  const ofDocument = ['show ID', 'expire ID --in 31d', 'expire ID --never', 'delete ID --yes', 'delete ID --yes']
+  for (const line of [...ofDocument, 'expire ID --in 1h']) {
+    await see(`documents ${line.replace('ID', `ws_demo ${id}`)}`)
+  }
+  for (const line of ['workspaces delete ws_acme --empty --yes', 'doctor']) await see(line)
+  expect(seen.join('\n')).toMatchSnapshot()
 })
 
 /** By command: the fields of the table in docs/administration.md; a word in italics stands for those that follow it once. */
@@ -84,59 +82,57 @@ async function documentedFields(): Promise<Map<string, string[]>> {
   return new Map(rows)
 }
 
-describe('what programs see', () => {
-  it('has the fields that docs/administration.md names, for every command', async () => {
-    const documented = await documentedFields()
-    const commands = await commandNames()
-    expect(commands.length).toBeGreaterThan(20)
-    const undocumented = commands.filter((command) => !documented.has(command) && !command.startsWith('restore '))
-    expect(undocumented, 'not in docs/administration.md').toEqual([])
-    const expectFields = async (command: string, ...args: string[]) => {
-      const result = await admin(...command.split(' '), ...args, '--json')
-      const lines = jsonLines(result)
-      expect(lines.length, `${command}: ${result.stderr}`).toBeGreaterThan(0)
-      for (const line of lines) {
-        for (const field of Object.keys(line)) expect(documented.get(command), `${command}: ${field}`).toContain(field)
-      }
-      documented.delete(command)
-      return { lines }
+it('what programs see has the fields that docs/administration.md names, for every command', async () => {
+  const documented = await documentedFields()
+  const commands = await commandNames()
+  expect(commands.length).toBeGreaterThan(20)
+  const undocumented = commands.filter((command) => !documented.has(command) && !command.startsWith('restore '))
+  expect(undocumented, 'not in docs/administration.md').toEqual([])
+  const expectFields = async (command: string, ...args: string[]) => {
+    const result = await admin(...command.split(' '), ...args, '--json')
+    const lines = jsonLines(result)
+    expect(lines.length, `${command}: ${result.stderr}`).toBeGreaterThan(0)
+    for (const line of lines) {
+      for (const field of Object.keys(line)) expect(documented.get(command), `${command}: ${field}`).toContain(field)
     }
-    const id = await promoteFileIn('output')
-    await expectFields('workspaces create', 'ws_json')
-    await expectFields('workspaces set', 'ws_json', '--expire-after', '1h', '--expire-at-most', '1h')
-    await expectFields('workspaces show', 'ws_json')
-    await expectFields('workspaces list')
-    await expectFields('workspaces set-quota', 'ws_json', '20GiB')
-    const { lines } = await expectFields('keys create', '--workspace', 'ws_json', '--user', 'me', '--management')
-    const keyId = `${lines[0]?.key_id}`
-    await expectFields('keys list')
-    await expectFields('keys show', keyId)
-    await expectFields('keys rotate', keyId)
-    const reading = await admin('keys', 'create', '--workspace', 'ws_json', '--permission', 'files:read', '--json')
-    await expectFields('keys change', `${jsonLines(reading)[0]?.key_id}`, '--permission', 'files:delete')
-    await expectFields('keys disable', keyId, '--yes')
-    await expectFields('keys enable', keyId)
-    await expectFields('keys expire', keyId, '--never')
-    await expectFields('keys delete', keyId, '--yes')
-    const file = join(service().directory, 'got')
-    await expectFields('documents expire', 'ws_demo', id, '--in', '1h')
-    await expectFields('documents list', 'ws_demo')
-    await expectFields('documents show', 'ws_demo', id)
-    await expectFields('documents get', 'ws_demo', id, '--output', file)
-    await expectFields('documents delete', 'ws_demo', id, '--yes')
-    await expectFields('containers put', file, '--container', 'sess_json')
-    await expectFields('containers list', 'sess_json')
-    await expectFields('containers remove', 'sess_json', '--yes')
-    await expectFields('containers grant', 'sess_json')
-    await expectFields('containers upload-url', 'sess_json', 'a.txt')
-    await expectFields('workspaces delete', 'ws_json', '--erase', '--yes')
-    await expectFields('audit')
-    await expectFields('doctor')
-    await expectFields('smoke', '--no-expiry')
-    // They need a deployed stage: test/machine/mock-account.test.ts.
-    for (const command of ['stop', 'resume']) documented.delete(command)
-    expect([...documented.keys()], 'documented, and not there').toEqual([])
-  })
+    documented.delete(command)
+    return { lines }
+  }
+  const id = await promoteFileIn('output')
+  await expectFields('workspaces create', 'ws_json')
+  await expectFields('workspaces set', 'ws_json', '--expire-after', '1h', '--expire-at-most', '1h')
+  await expectFields('workspaces show', 'ws_json')
+  await expectFields('workspaces list')
+  await expectFields('workspaces set-quota', 'ws_json', '20GiB')
+  const { lines } = await expectFields('keys create', '--workspace', 'ws_json', '--user', 'me', '--management')
+  const keyId = `${lines[0]?.key_id}`
+  await expectFields('keys list')
+  await expectFields('keys show', keyId)
+  await expectFields('keys rotate', keyId)
+  const reading = await admin('keys', 'create', '--workspace', 'ws_json', '--permission', 'files:read', '--json')
+  await expectFields('keys change', `${jsonLines(reading)[0]?.key_id}`, '--permission', 'files:delete')
+  await expectFields('keys disable', keyId, '--yes')
+  await expectFields('keys enable', keyId)
+  await expectFields('keys expire', keyId, '--never')
+  await expectFields('keys delete', keyId, '--yes')
+  const file = join(service().directory, 'got')
+  await expectFields('documents expire', 'ws_demo', id, '--in', '1h')
+  await expectFields('documents list', 'ws_demo')
+  await expectFields('documents show', 'ws_demo', id)
+  await expectFields('documents get', 'ws_demo', id, '--output', file)
+  await expectFields('documents delete', 'ws_demo', id, '--yes')
+  await expectFields('containers put', file, '--container', 'sess_json')
+  await expectFields('containers list', 'sess_json')
+  await expectFields('containers remove', 'sess_json', '--yes')
+  await expectFields('containers grant', 'sess_json')
+  await expectFields('containers upload-url', 'sess_json', 'a.txt')
+  await expectFields('workspaces delete', 'ws_json', '--erase', '--yes')
+  await expectFields('audit')
+  await expectFields('doctor')
+  await expectFields('smoke', '--no-expiry')
+  // They need a deployed stage: test/machine/mock-account.test.ts.
+  for (const command of ['stop', 'resume']) documented.delete(command)
+  expect([...documented.keys()], 'documented, and not there').toEqual([])
 })
 
 describe('promotion-admin', () => {

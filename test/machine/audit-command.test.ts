@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
 import { jsonLines, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
 import { useStores } from '../support/machine/services.ts'
@@ -33,8 +32,8 @@ describe('npm run admin -- audit', () => {
 
   it('finds a lost object: exit code 1; repairs it: exit code 0; then nothing is wrong', async () => {
     const { demo, s3 } = service()
-    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: demo.documents_bucket }))
-    await s3.send(new DeleteObjectCommand({ Bucket: demo.documents_bucket, Key: Contents[0]?.Key }))
+    const { Contents = [] } = await s3.listObjectsV2({ Bucket: demo.documents_bucket })
+    await s3.deleteObject({ Bucket: demo.documents_bucket, Key: Contents[0]?.Key })
 
     const found = await runAdminProcess(line())
     expect(found.code).toBe(1)

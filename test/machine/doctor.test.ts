@@ -1,4 +1,3 @@
-import { DeleteItemCommand, DescribeTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { jsonLines, runAdmin } from '../support/machine/admin.ts'
 import { CALLER, denyEverything, environmentOn, NOBODY, useServers } from '../support/stores/aws-endpoints.ts'
@@ -37,13 +36,13 @@ describe('npm run admin -- doctor', () => {
     expect(code).toBe(1)
     expect(verdicts.clock).toMatchObject({ verdict: 'problem', detail: expect.stringMatching(/^360\d s ahead of/) })
     expect(verdicts[`bucket ${standIns().config.documentsBucket}`]?.detail).toContain('lack s3:ListBucket')
-    expect(verdicts[`table ${standIns().config.keysTable}`]).toMatchObject({ verdict: 'not_checked' })
+    for (const name of [`table ${standIns().config.keysTable}`, 'records of workspaces and keys'])
+      expect(verdicts[name]).toMatchObject({ verdict: 'not_checked' })
   })
 
   it('names the indexes that a table lacks, and the status of those that are being made', async () => {
     const { config, dynamoDb, s3Endpoint } = standIns()
-    const command = new DescribeTableCommand({ TableName: config.documentsTable })
-    const { KeySchema, TableStatus } = (await dynamoDb.send(command)).Table ?? {}
+    const { KeySchema, TableStatus } = (await dynamoDb.describeTable({ TableName: config.documentsTable })).Table ?? {}
     const GlobalSecondaryIndexes = [{ IndexName: 'due', IndexStatus: 'CREATING' }]
     const Table = { KeySchema, TableStatus, GlobalSecondaryIndexes }
     const building = await serve((_, response) => response.end(JSON.stringify({ Table })))
@@ -58,7 +57,7 @@ describe('npm run admin -- doctor', () => {
     const env = environmentOn(dynamoDbEndpoint, s3Endpoint)
     await runAdmin(['workspaces', 'create', 'ws_good'], env)
     const Item = { workspace_id: { S: 'ws_damaged' } }
-    await dynamoDb.send(new PutItemCommand({ TableName: config.workspacesTable, Item }))
+    await dynamoDb.putItem({ TableName: config.workspacesTable, Item })
     const name = 'records of workspaces and keys'
     const { code, verdicts } = await doctor(env)
     expect([code, verdicts[name]?.verdict]).toEqual([1, 'problem'])
@@ -69,9 +68,7 @@ describe('npm run admin -- doctor', () => {
       reason: 'unreadable',
       message: expect.stringMatching(/^ws_d/),
     })
-    await dynamoDb.send(
-      new DeleteItemCommand({ TableName: config.workspacesTable, Key: { workspace_id: Item.workspace_id } }),
-    )
+    await dynamoDb.deleteItem({ TableName: config.workspacesTable, Key: { workspace_id: Item.workspace_id } })
   })
 
   it('checks nothing of a local service that does not run, and says how to start it: exit code 1', async () => {

@@ -1,7 +1,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch'
-import { GetFunctionConfigurationCommand, LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda'
+import { CloudWatch } from '@aws-sdk/client-cloudwatch'
+import { Lambda } from '@aws-sdk/client-lambda'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SERVERLESS_CLI } from '../../infra/deploy/serverless-cli.ts'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
@@ -45,11 +45,9 @@ describe.runIf(isMotoInstalled())('a stage whose new version is no good, with an
     await git('tag', tag)
   }
   const live = { FunctionName: FUNCTION, Qualifier: 'live' }
-  const liveCode = async () => (await new LambdaClient({}).send(new GetFunctionConfigurationCommand(live))).CodeSha256
+  const liveCode = async () => (await new Lambda({}).getFunctionConfiguration(live)).CodeSha256
   const setAlarm = (StateValue: 'ALARM' | 'OK') =>
-    new CloudWatchClient({}).send(
-      new SetAlarmStateCommand({ AlarmName: `${STACK}-server-error-rate`, StateValue, StateReason: 'a test' }),
-    )
+    new CloudWatch({}).setAlarmState({ AlarmName: `${STACK}-server-error-rate`, StateValue, StateReason: 'a test' })
 
   it('is not brought back by repeating the former deployment: its gradual shift heeds the alarm', async () => {
     const stopped = { hasSucceeded: false, output: expect.stringContaining('alarms are on') }
@@ -85,7 +83,7 @@ describe.runIf(isMotoInstalled())('a stage whose new version is no good, with an
 
   it('takes no deployment while its alias was moved by hand, and takes them again when it is set back', async () => {
     const moveTo = (FunctionVersion?: string) =>
-      new LambdaClient({}).send(new UpdateAliasCommand({ FunctionName: FUNCTION, Name: 'live', FunctionVersion }))
+      new Lambda({}).updateAlias({ FunctionName: FUNCTION, Name: 'live', FunctionVersion })
     const version = await stage.liveVersion()
     await moveTo('1')
     await expect(runCommandsOfPage({ COMMIT: 'good' })).rejects.toThrow('the alias has version 1')

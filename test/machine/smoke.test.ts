@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PutBucketVersioningCommand } from '@aws-sdk/client-s3'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type FilePath, formatFileId } from '../../lib/ids.ts'
 import { createMemoryS3 } from '../support/aws/memory-s3.ts'
@@ -97,7 +96,7 @@ describe('npm run admin -- smoke', () => {
   it('tells people one line per check, with its time; in a versioned bucket, of a version, too', async () => {
     const VersioningConfiguration = { Status: 'Enabled' } as const
     const { sandbox_bucket: Bucket } = service().demo
-    await service().s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }))
+    await service().s3.putBucketVersioning({ Bucket, VersioningConfiguration })
     const { code, stdout } = await runAdmin(line('--no-expiry'))
     expect([code, stdout]).toEqual([0, expect.stringContaining('No problem was found')])
     expect(stdout).toMatch(/^ok +\d+\.\d s {2}promote a small file +200, \d+ bytes$/m)

@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { GetItemCommand } from '@aws-sdk/client-dynamodb'
-import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { GetObjectCommand, PutObjectCommand, S3 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it, vi } from 'vitest'
@@ -60,7 +59,7 @@ describe('npm start', () => {
   it('lives on when requests to any of its servers are broken off', async () => {
     const { child, exited } = await start({}, '--fresh', '--port', String(await freePort()))
     const { base_url, s3_endpoint: endpoint, dynamodb_endpoint, sandbox_bucket: Bucket, ...demo } = await readDemo()
-    const s3 = new S3Client({ region: 'us-east-1', endpoint, forcePathStyle: true, credentials: CREDENTIALS })
+    const s3 = new S3({ region: 'us-east-1', endpoint, forcePathStyle: true, credentials: CREDENTIALS })
     const put = await getSignedUrl(s3, new PutObjectCommand({ Bucket, Key: 'never' }))
     const large = await getSignedUrl(
       s3,
@@ -154,10 +153,10 @@ describe("npm start with a server of the user's own", () => {
       AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
       AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
     })
-    const { Contents = [] } = await own().s3.send(new ListObjectsV2Command({ Bucket: own().config.sandboxBucket }))
+    const { Contents = [] } = await own().s3.listObjectsV2({ Bucket: own().config.sandboxBucket })
     expect(Contents.length).toBeGreaterThan(5)
     const Key = marshall({ workspace_id: 'ws_full' })
-    const { Item } = await own().dynamoDb.send(new GetItemCommand({ TableName: own().config.workspacesTable, Key }))
+    const { Item } = await own().dynamoDb.getItem({ TableName: own().config.workspacesTable, Key })
     expect(Item).toBeDefined()
     await service.stop()
   })

@@ -1,4 +1,3 @@
-import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
 import type { DocumentId } from '../../lib/ids.ts'
 import { useService } from '../support/machine/services.ts'
@@ -148,9 +147,7 @@ it(`every promise is kept while the functions are killed in the middle of promot
   }
   for (const id of deleted) expect(await find(id)).toBe(undefined)
   for (const id of kept) {
-    const object = await s3.send(
-      new GetObjectCommand({ Bucket: demo.documents_bucket, Key: (await find(id))?.objectKey }),
-    )
+    const object = await s3.getObject({ Bucket: demo.documents_bucket, Key: (await find(id))?.objectKey })
     expect(Buffer.from((await object.Body?.transformToByteArray()) ?? []).equals(BYTES), id).toBe(true)
   }
   console.log(

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CreateTableCommand, DynamoDBClient, ScanCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
-import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
+import { DynamoDB, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
 import { run } from '../support/machine/program.ts'
@@ -108,14 +107,14 @@ it('"Events": the index is right, in whatever order and however often events com
   const index = { TableName: 'index', BillingMode: 'PAY_PER_REQUEST', AttributeDefinitions: keys, KeySchema } as const
   for (const [name, value] of Object.entries({ ...CALLER, INDEX_TABLE: 'index' })) vi.stubEnv(name, value)
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', demo.dynamodb_endpoint)
-  const client = new DynamoDBClient({})
-  await client.send(new CreateTableCommand(index))
+  const client = new DynamoDB({})
+  await client.createTable(index)
   await waitUntilTableExists({ client, maxWaitTime: 60, minDelay: 0.05 }, { TableName: 'index' })
   await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
   await writeFile(join(directory, 'index.mjs'), `${blockOf('js', 'INDEX_TABLE')}`)
   const { handler } = await import(join(directory, 'index.mjs'))
   for (const event of [...events.toReversed(), ...events, ...events.toReversed()]) await handler(event)
-  const { Items = [] } = await client.send(new ScanCommand({ TableName: 'index' }))
+  const { Items = [] } = await client.scan({ TableName: 'index' })
   vi.unstubAllEnvs()
   const there = Object.fromEntries(Items.map((item) => [item.document_id?.S, item.is_there?.BOOL]))
   expect(there).toEqual({ [kept.id]: true, [deleted.id]: false })
@@ -123,10 +122,9 @@ it('"Events": the index is right, in whatever order and however often events com
 
 it('"What was used": the files are in the bucket, by a round of the audit of its own', async () => {
   const { s3 } = service()
-  const textOf = async (Key: string) =>
-    (await s3.send(new GetObjectCommand({ Bucket: 'local-usage', Key }))).Body?.transformToString()
+  const textOf = async (Key: string) => (await s3.getObject({ Bucket: 'local-usage', Key })).Body?.transformToString()
   const manifest = await soon(async () => {
-    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: 'local-usage', Prefix: 'usage/' }))
+    const { Contents = [] } = await s3.listObjectsV2({ Bucket: 'local-usage', Prefix: 'usage/' })
     const found = Contents.find(({ Key }) => Key?.endsWith('/manifest.json'))?.Key
     expect(found).toBeDefined()
     return JSON.parse(`${await textOf(`${found}`)}`)

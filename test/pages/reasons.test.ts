@@ -16,14 +16,12 @@ const NO_HEADERS = { 'x-request-id': 'x', 'request-id': 'x', 'cache-control': 'n
 const ALL = Object.keys(ALL_REASONS)
 const statusOf = (reason: string) => ALL_REASONS[reason as keyof typeof ALL_REASONS]?.status
 
-describe('lib/errors.ts', () => {
-  it('says of whatever a look at the file may answer that a faster twin may have caused it', () => {
-    const looks = 'containers/require-container-file aws/s3/container-file promotion/promote-container-file'.split(' ')
-    const sources = looks.map((name) => read(`lib/${name}.ts`)).join()
-    const reasons = [...sources.matchAll(/ServiceError\('(\w+)'/g)].map(([, reason]) => reason as Reason)
-    expect(reasons.length).toBeGreaterThan(5)
-    expect(reasons.filter((reason) => !('twin' in REASONS[reason]))).toEqual([])
-  })
+it('lib/errors.ts says of whatever a look at the file may answer that a faster twin may have caused it', () => {
+  const looks = 'containers/require-container-file aws/s3/container-file promotion/promote-container-file'.split(' ')
+  const sources = looks.map((name) => read(`lib/${name}.ts`)).join()
+  const reasons = [...sources.matchAll(/ServiceError\('(\w+)'/g)].map(([, reason]) => reason as Reason)
+  expect(reasons.length).toBeGreaterThan(5)
+  expect(reasons.filter((reason) => !('twin' in REASONS[reason]))).toEqual([])
 })
 
 describe('docs/errors.md', () => {

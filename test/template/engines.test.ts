@@ -31,27 +31,25 @@ describe('the promised versions of Node.js', () => {
   })
 })
 
-describe('the packages that npm ci --omit=dev installs', () => {
-  it('are all that serving, administering and deploying load', async () => {
-    const files = globSync('{functions,infra,lib}/**/*.{ts,js,mjs,cjs}', { cwd: ROOT })
-    const { metafile } = await build({
-      entryPoints: files.map((file, index) => ({ in: file, out: `${index}` })),
-      absWorkingDir: ROOT,
-      bundle: true,
-      splitting: true,
-      packages: 'external',
-      platform: 'node',
-      format: 'esm',
-      outdir: 'unused',
-      write: false,
-      metafile: true,
-    })
-    const imports = Object.values(metafile.inputs).flatMap((input) => input.imports)
-    const names = imports.flatMap(({ path, external }) => (external && /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]) || [])
-    const known = new Set([...Object.keys(dependencies), ...builtinModules])
-    expect(names.filter((name) => !known.has(name) && !name.startsWith('node:'))).toEqual([])
-    expect(names).toContain('commander')
-    // Resolved by name.
-    expect(dependencies).toMatchObject({ serverless: expect.anything(), 'swagger-ui-dist': expect.anything() })
+it('the packages that npm ci --omit=dev installs are all that serving, administering and deploying load', async () => {
+  const files = globSync('{functions,infra,lib}/**/*.{ts,js,mjs,cjs}', { cwd: ROOT })
+  const { metafile } = await build({
+    entryPoints: files.map((file, index) => ({ in: file, out: `${index}` })),
+    absWorkingDir: ROOT,
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    outdir: 'unused',
+    write: false,
+    metafile: true,
   })
+  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports)
+  const names = imports.flatMap(({ path, external }) => (external && /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]) || [])
+  const known = new Set([...Object.keys(dependencies), ...builtinModules])
+  expect(names.filter((name) => !known.has(name) && !name.startsWith('node:'))).toEqual([])
+  expect(names).toContain('commander')
+  // Resolved by name.
+  expect(dependencies).toMatchObject({ serverless: expect.anything(), 'swagger-ui-dist': expect.anything() })
 })

@@ -134,11 +134,14 @@ describe('the events about documents', () => {
     const statements = readStatements(created, 'PublishEventsRole').filter(
       ({ Sid }) => !/^(WriteOwnLog|Trace)$/.test(Sid),
     )
-    expect(Object.fromEntries(statements.map(({ Sid, actions }) => [Sid, actions]))).toEqual({
-      ReadStream: ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map((name) => `dynamodb:${name}`),
-      PutEvents: ['events:PutEvents'],
-      KeepRecords: ['sqs:SendMessage'],
-    })
-    expect(statements.flatMap(({ resources }) => resources)).not.toContain('*')
+    const rights = statements.map(({ actions, resources }) => [actions, resources])
+    const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
+      (name) => `dynamodb:${name}`,
+    )
+    expect(rights).toEqual([
+      [reading, ['table/container-file-promotion-prod-documents/stream/2026-11-21T09:00']],
+      [['events:PutEvents'], ['event-bus/files']],
+      [['sqs:SendMessage'], ['container-file-promotion-dev-EventsQueue-x']],
+    ])
   })
 })

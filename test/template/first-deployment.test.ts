@@ -13,34 +13,28 @@ const NAMES_WITHOUT_REGION: Record<string, string> = {
 
 const prod = await packagedService('prod')
 
-describe('a first deployment that fails', () => {
-  it('leaves nothing behind that has a name and stays', () => {
-    for (const [id, { DeletionPolicy, Properties }] of Object.entries(prod.resources)) {
-      const hasName = Object.keys(Properties).some((name) => /^[A-Z][A-Za-z]*Name$/.test(name))
-      if (hasName) expect([undefined, 'RetainExceptOnCreate'], id).toContain(DeletionPolicy)
-    }
-  })
+it('a first deployment that fails leaves nothing behind that has a name and stays', () => {
+  for (const [id, { DeletionPolicy, Properties }] of Object.entries(prod.resources)) {
+    const hasName = Object.keys(Properties).some((name) => /^[A-Z][A-Za-z]*Name$/.test(name))
+    if (hasName) expect([undefined, 'RetainExceptOnCreate'], id).toContain(DeletionPolicy)
+  }
 })
 
-describe('a deployment that is rolled back', () => {
-  it('can be tried again with the same code: the version it published goes with it', () => {
-    const versions = prod.ofType('AWS::Lambda::Version')
-    expect(versions.length).toBeGreaterThan(0)
-    for (const { DeletionPolicy, UpdateReplacePolicy } of versions) {
-      expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])
-    }
-  })
+it('a deployment that is rolled back can be tried again with the same code: the version it published goes with it', () => {
+  const versions = prod.ofType('AWS::Lambda::Version')
+  expect(versions.length).toBeGreaterThan(0)
+  for (const { DeletionPolicy, UpdateReplacePolicy } of versions) {
+    expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])
+  }
 })
 
-describe('a deployment to a second region', () => {
-  it('meets no name of the first', () => {
-    const named = Object.entries(prod.resources).flatMap(([id, { Type, Properties }]) => {
-      const name = Properties[NAMES_WITHOUT_REGION[Type] ?? '']
-      return name === undefined ? [] : [[id, textOf(name)]]
-    })
-    expect(named).toContainEqual(['Dashboard', 'container-file-promotion-prod-<AWS::Region>'])
-    for (const [, name] of named) expect(name).toContain('<AWS::Region>')
+it('a deployment to a second region meets no name of the first', () => {
+  const named = Object.entries(prod.resources).flatMap(([id, { Type, Properties }]) => {
+    const name = Properties[NAMES_WITHOUT_REGION[Type] ?? '']
+    return name === undefined ? [] : [[id, textOf(name)]]
   })
+  expect(named).toContainEqual(['Dashboard', 'container-file-promotion-prod-<AWS::Region>'])
+  for (const [, name] of named) expect(name).toContain('<AWS::Region>')
 })
 
 // One without changes has the same ids, whenever it is packaged: replacements.test.ts would find another.

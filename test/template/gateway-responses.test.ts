@@ -7,11 +7,12 @@ import { type Packaged, packagedServices } from '../support/template/packages.ts
 
 const [dev, withPages] = await packagedServices('dev', 'existing')
 
-describe('a method that a path does not have', () => {
-  it.each([
-    ['', dev],
-    [', also with preflights', withPages],
-  ])('is answered by the gateway with 404, Allow and a reason, on every path that has operations%s', (_, service) => {
+it.each([
+  ['', dev],
+  [', also with preflights', withPages],
+])(
+  'a method that a path does not have is answered by the gateway with 404, Allow and a reason, on every path that has operations%s',
+  (_, service) => {
     const paths = new Set(operationsOf(service).map(({ Properties }) => Properties.ResourceId.Ref))
     for (const path of paths) {
       const methods = service
@@ -38,8 +39,8 @@ describe('a method that a path does not have', () => {
       const hintOfPath = asked.startsWith('/v1/workspaces') ? 'made with PUT' : asked.endsWith('/files') && 'no uploads'
       expect(hint, asked).toBe(hintOfPath || undefined)
     }
-  })
-})
+  },
+)
 
 describe('a path that the API does not have', () => {
   const ROOT = { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }

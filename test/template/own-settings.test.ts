@@ -44,16 +44,14 @@ const regionOf = (options: Options, command: string) => {
   return variables.region(given(options))
 }
 
-describe('settings/<stage>.yml', () => {
-  it('comes before the defaults and the values of the stage, and after --param', async () => {
-    const args = ['print', '--format', 'json', '--stage', 'prod', '--param', 'rateLimitPerMinute=800']
-    const { provider, custom } = JSON.parse((await serverless(args, project(), NOWHERE)).stdout)
-    expect(provider.region).toBe('eu-west-1')
-    const expected = { alarmEmail: 'ops@example.com', rateLimitPerMinute: '800', deletionProtection: 'true' }
-    expect(custom.settings).toMatchObject(expected)
-    const { default: defaults, prod } = await variables.parameters(given({ stage: 'prod' }))
-    expect([prod?.rateLimitPerMinute, defaults?.rateLimitPerMinute]).toEqual(['900', '600'])
-  })
+it('settings/<stage>.yml comes before the defaults and the values of the stage, and after --param', async () => {
+  const args = ['print', '--format', 'json', '--stage', 'prod', '--param', 'rateLimitPerMinute=800']
+  const { provider, custom } = JSON.parse((await serverless(args, project(), NOWHERE)).stdout)
+  expect(provider.region).toBe('eu-west-1')
+  const expected = { alarmEmail: 'ops@example.com', rateLimitPerMinute: '800', deletionProtection: 'true' }
+  expect(custom.settings).toMatchObject(expected)
+  const { default: defaults, prod } = await variables.parameters(given({ stage: 'prod' }))
+  expect([prod?.rateLimitPerMinute, defaults?.rateLimitPerMinute]).toEqual(['900', '600'])
 })
 
 describe('the region', () => {
@@ -95,31 +93,29 @@ describe('what cannot be meant', () => {
   })
 })
 
-describe('what npm start and the tests read without the framework', () => {
-  it('is what the framework makes of serverless.yml', async () => {
-    const { readServiceDefinition } = await import(join(project(), 'infra/deploy/service-definition.ts'))
-    const env = { S3_FORCE_PATH_STYLE: 'true', CORS_ALLOWED_ORIGINS: 'https://one.example' }
-    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
-    await writeFile(join(project(), 'settings/local.yml'), 'rateLimitPerMinute: 700\n')
-    const { stdout } = await serverless(['print', '--format', 'json', '--stage', 'local'], project(), {
-      ...NOWHERE,
-      ...env,
-    })
-    const { provider, resources, functions } = JSON.parse(stdout)
-    const ofType = (type: string) =>
-      Object.values<{ Type: string; Properties: object }>(resources.Resources).flatMap(({ Type, Properties }) =>
-        Type === type ? [Properties] : [],
-      )
-    expect(provider.environment).toMatchObject({
-      RATE_LIMIT_PER_MINUTE: '700',
-      CORS_ALLOWED_ORIGINS: env.CORS_ALLOWED_ORIGINS,
-    })
-    const definition: ServiceDefinition = readServiceDefinition()
-    expect(definition.environment).toEqual({ ...provider.environment, S3_FORCE_PATH_STYLE: 'true' })
-    expect(definition.tables).toEqual(ofType('AWS::DynamoDB::Table'))
-    // All else of a function is written once, for both.
-    const names = Object.values<{ name: string }>(functions).map(({ name }) => name)
-    expect(definition.functions.map(({ name }) => name)).toEqual(names)
-    expect(names).toEqual(expect.arrayContaining(definition.routes.map(({ functionName }) => functionName)))
+it('what npm start and the tests read without the framework is what the framework makes of serverless.yml', async () => {
+  const { readServiceDefinition } = await import(join(project(), 'infra/deploy/service-definition.ts'))
+  const env = { S3_FORCE_PATH_STYLE: 'true', CORS_ALLOWED_ORIGINS: 'https://one.example' }
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+  await writeFile(join(project(), 'settings/local.yml'), 'rateLimitPerMinute: 700\n')
+  const { stdout } = await serverless(['print', '--format', 'json', '--stage', 'local'], project(), {
+    ...NOWHERE,
+    ...env,
   })
+  const { provider, resources, functions } = JSON.parse(stdout)
+  const ofType = (type: string) =>
+    Object.values<{ Type: string; Properties: object }>(resources.Resources).flatMap(({ Type, Properties }) =>
+      Type === type ? [Properties] : [],
+    )
+  expect(provider.environment).toMatchObject({
+    RATE_LIMIT_PER_MINUTE: '700',
+    CORS_ALLOWED_ORIGINS: env.CORS_ALLOWED_ORIGINS,
+  })
+  const definition: ServiceDefinition = readServiceDefinition()
+  expect(definition.environment).toEqual({ ...provider.environment, S3_FORCE_PATH_STYLE: 'true' })
+  expect(definition.tables).toEqual(ofType('AWS::DynamoDB::Table'))
+  // All else of a function is written once, for both.
+  const names = Object.values<{ name: string }>(functions).map(({ name }) => name)
+  expect(definition.functions.map(({ name }) => name)).toEqual(names)
+  expect(names).toEqual(expect.arrayContaining(definition.routes.map(({ functionName }) => functionName)))
 })

@@ -21,16 +21,17 @@ const unzip = async (name: string) => {
   return files.filter(([file]) => !file.endsWith('/'))
 }
 
-describe('the packaged artifact', () => {
-  it.each(NAMES)('of %s is the bundle that all other suites test, and nothing else', async (name) => {
+it.each(NAMES)(
+  'the packaged artifact of %s is the bundle that all other suites test, and nothing else',
+  async (name) => {
     const files = await unzip(name)
     expect(files.some(([file]) => file === `dist/${name}.mjs`)).toBe(existsSync(join(ROOT, `functions/${name}.ts`)))
     for (const [file, bytes] of files) {
       expect(file.startsWith(`dist/chunks/${name}/`) || file === `dist/${name}.mjs`, file).toBe(true)
       expect(Buffer.from(bytes).equals(await readFile(join(ROOT, file))), file).toBe(true)
     }
-  })
-})
+  },
+)
 
 describe('the functions', () => {
   it('are those of functions/, on the production version of Node.js', () => {
@@ -86,20 +87,18 @@ describe('the functions', () => {
   })
 })
 
-describe('the outputs', () => {
-  it('name the address, and what operators look for', () => {
-    const names = Object.keys(dev.outputs).filter((name) => !/^Serv|QualifiedArn$/.test(name))
-    expect(names.toSorted()).toEqual(
-      [
-        ...BY_DEFAULT.flatMap((name) => [`${logicalIdOf(name)}Function`, `${logicalIdOf(name)}RoleArn`]),
-        ...['BaseUrl', 'AuditRound', 'SandboxBucket', 'DocumentsBucket', 'AlarmTopic', 'TicketTopic', 'Dashboard'],
-        ...['KeysTable', 'WorkspacesTable', 'DocumentsTable', 'RateLimitsTable'],
-      ].toSorted(),
-    )
-    expect(dev.outputs.DeleteDocumentRoleArn?.Value).toEqual({ 'Fn::GetAtt': ['DeleteDocumentRole', 'Arn'] })
-    expect(existing.outputs.CustomDomainTarget?.Value).toEqual({
-      'Fn::GetAtt': ['CustomDomain', 'RegionalDomainName'],
-    })
-    expect(existing.outputs.SandboxBucket?.Value).toBe(EXISTING.sandboxBucket)
+it('the outputs name the address, and what operators look for', () => {
+  const names = Object.keys(dev.outputs).filter((name) => !/^Serv|QualifiedArn$/.test(name))
+  expect(names.toSorted()).toEqual(
+    [
+      ...BY_DEFAULT.flatMap((name) => [`${logicalIdOf(name)}Function`, `${logicalIdOf(name)}RoleArn`]),
+      ...['BaseUrl', 'AuditRound', 'SandboxBucket', 'DocumentsBucket', 'AlarmTopic', 'TicketTopic', 'Dashboard'],
+      ...['KeysTable', 'WorkspacesTable', 'DocumentsTable', 'RateLimitsTable'],
+    ].toSorted(),
+  )
+  expect(dev.outputs.DeleteDocumentRoleArn?.Value).toEqual({ 'Fn::GetAtt': ['DeleteDocumentRole', 'Arn'] })
+  expect(existing.outputs.CustomDomainTarget?.Value).toEqual({
+    'Fn::GetAtt': ['CustomDomain', 'RegionalDomainName'],
   })
+  expect(existing.outputs.SandboxBucket?.Value).toBe(EXISTING.sandboxBucket)
 })

@@ -45,15 +45,13 @@ const deployment = (
   settings: { ...defaults, ...changes },
 })
 
-describe('serverless.yml', () => {
-  it('uses only keys that osls v4 and the Serverless Framework v4 both know', () => {
-    const topLevel = ['service', 'frameworkVersion', 'plugins', 'params', 'custom', 'package', 'resources', 'functions']
-    expect(Object.keys(rest).toSorted()).toEqual(topLevel.toSorted())
-    const onlyOne =
-      'build capacityProviders domain domains enableLegacyDeploymentBucket eventBridge lambdaHashingVersion resolver ' +
-      'deletionProtection pruneFunctionVersions'
-    for (const key of onlyOne.split(' ')) expect(provider).not.toHaveProperty(key)
-  })
+it('serverless.yml uses only keys that osls v4 and the Serverless Framework v4 both know', () => {
+  const topLevel = ['service', 'frameworkVersion', 'plugins', 'params', 'custom', 'package', 'resources', 'functions']
+  expect(Object.keys(rest).toSorted()).toEqual(topLevel.toSorted())
+  const onlyOne =
+    'build capacityProviders domain domains enableLegacyDeploymentBucket eventBridge lambdaHashingVersion resolver ' +
+    'deletionProtection pruneFunctionVersions'
+  for (const key of onlyOne.split(' ')) expect(provider).not.toHaveProperty(key)
 })
 
 describe('the parameters', () => {

@@ -45,24 +45,22 @@ describe('idsOf and workspaceIdOf', () => {
   )
 })
 
-describe('keysOfWorkspace', () => {
-  it.each([
-    ['s/{workspace_id}/{container_id}/{path}', 's/ws_1/', ['s/ws_1/c/a', 's/ws_1/odd key'], ['s/ws_10/c/a', 's/ws_1']],
-    ['{workspace_id}/in/c-{container_id}/{path}', 'ws_1/in/c-', ['ws_1/in/c-1/a'], ['ws_1/other', 'ws_10/in/c-1/a']],
-    ['d/x-{workspace_id}-y/{document_id}/{attempt_id}', 'd/x-ws_1-y/', ['d/x-ws_1-y/f/a'], ['d/x-ws_1-y-y/f/a']],
-    [
-      'a.b/{container_id}/{workspace_id}/{path}',
-      'a.b/',
-      ['a.b/c/ws_1/f'],
-      ['a.b/c/ws_10/f', 'a.b/c/d/ws_1/f', 'axb/c/ws_1/f'],
-    ],
-    ['c-{container_id}/x/{workspace_id}/{path}', 'c-', ['c-1/x/ws_1/f'], ['c-1/x/ws_2/ws_1/f', 'c-1/y/ws_1/f']],
-  ])('are, by %s, those under %s that have its id in its place', (template, prefix, its, others) => {
-    const keys = keysOfWorkspace(template, workspaceId)
-    expect(keys.prefix).toBe(prefix)
-    for (const key of its) expect([key, key.startsWith(prefix) && keys.owns(key)]).toEqual([key, true])
-    for (const key of others) expect([key, keys.owns(key)]).toEqual([key, false])
-  })
+it.each([
+  ['s/{workspace_id}/{container_id}/{path}', 's/ws_1/', ['s/ws_1/c/a', 's/ws_1/odd key'], ['s/ws_10/c/a', 's/ws_1']],
+  ['{workspace_id}/in/c-{container_id}/{path}', 'ws_1/in/c-', ['ws_1/in/c-1/a'], ['ws_1/other', 'ws_10/in/c-1/a']],
+  ['d/x-{workspace_id}-y/{document_id}/{attempt_id}', 'd/x-ws_1-y/', ['d/x-ws_1-y/f/a'], ['d/x-ws_1-y-y/f/a']],
+  [
+    'a.b/{container_id}/{workspace_id}/{path}',
+    'a.b/',
+    ['a.b/c/ws_1/f'],
+    ['a.b/c/ws_10/f', 'a.b/c/d/ws_1/f', 'axb/c/ws_1/f'],
+  ],
+  ['c-{container_id}/x/{workspace_id}/{path}', 'c-', ['c-1/x/ws_1/f'], ['c-1/x/ws_2/ws_1/f', 'c-1/y/ws_1/f']],
+])('keysOfWorkspace are, by %s, those under %s that have its id in its place', (template, prefix, its, others) => {
+  const keys = keysOfWorkspace(template, workspaceId)
+  expect(keys.prefix).toBe(prefix)
+  for (const key of its) expect([key, key.startsWith(prefix) && keys.owns(key)]).toEqual([key, true])
+  for (const key of others) expect([key, keys.owns(key)]).toEqual([key, false])
 })
 
 describe('problemsInTemplates', () => {

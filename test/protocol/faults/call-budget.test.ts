@@ -132,26 +132,41 @@ describe('what a plain promotion asks of AWS', () => {
   })
 })
 
-describe('what a deletion asks of AWS', () => {
-  it('is nine calls, of which that of S3 is made beside the others, and nine units', async () => {
-    const { body } = await service.promote(workspace, 'a.txt')
-    await sleep(REST_MS)
-    const parameters = { document_id: (body as { id: string }).id }
-    const { calls, units } = await watchUnits(() => service.call('delete_document', workspace, { parameters }))
-    const names = calls.map(({ name }) => name)
-    expect(names.filter((name) => !isOfS3(name))).toEqual([
-      ...['keys.find', 'rateLimit.take', 'documents.find', 'documents.delete'],
-      ...['ledger.beginRefund', 'documents.nameRefund', 'ledger.payRefund', 'documents.bury'],
-    ])
-    expect(names.filter(isOfS3)).toEqual(['DeleteObject'])
-    expect(names.indexOf('DeleteObject')).toBeLessThan(names.indexOf('documents.nameRefund'))
-    expect(units).toEqual({
-      keys: { reads: 1, writes: 0 },
-      'rate-limits': { reads: 0, writes: 1 },
-      // Begin and pay the refund.
-      workspaces: { reads: 0, writes: 2 },
-      // Delete, which leaves one index and enters another; name the refund; bury, which leaves that one.
-      documents: { reads: 1, writes: 6 },
-    })
+it('what a deletion asks of AWS is nine calls, of which that of S3 is made beside the others, and nine units', async () => {
+  const { body } = await service.promote(workspace, 'a.txt')
+  await sleep(REST_MS)
+  const parameters = { document_id: (body as { id: string }).id }
+  const { calls, units } = await watchUnits(() => service.call('delete_document', workspace, { parameters }))
+  const names = calls.map(({ name }) => name)
+  expect(names.filter((name) => !isOfS3(name))).toEqual([
+    ...['keys.find', 'rateLimit.take', 'documents.find', 'documents.delete'],
+    ...['ledger.beginRefund', 'documents.nameRefund', 'ledger.payRefund', 'documents.bury'],
+  ])
+  expect(names.filter(isOfS3)).toEqual(['DeleteObject'])
+  expect(names.indexOf('DeleteObject')).toBeLessThan(names.indexOf('documents.nameRefund'))
+  expect(units).toEqual({
+    keys: { reads: 1, writes: 0 },
+    'rate-limits': { reads: 0, writes: 1 },
+    // Begin and pay the refund.
+    workspaces: { reads: 0, writes: 2 },
+    // Delete, which leaves one index and enters another; name the refund; bury, which leaves that one.
+    documents: { reads: 1, writes: 6 },
+  })
+})
+
+describe('what the promotion of all files of a prefix asks of AWS', () => {
+  it('is six calls a file besides the five of the request, and only these five when nothing is left to promote', async () => {
+    const PATHS = ['output/1.txt', 'output/2.txt', 'output/3.txt']
+    for (const path of PATHS) await service.putFile(workspace, path, Buffer.from('small'))
+    const request = { parameters: { container_id: 'sess_1' }, body: { prefix: 'output/' } }
+    const promoteAll = () => service.call('promote_container_files', workspace, request)
+    const OF_THE_REQUEST = ['keys.find', 'rateLimit.take', 'ListObjectsV2', 'documents.findAll', 'ledger.read']
+    const names = (await watchCalls(promoteAll)).map(({ name }) => name)
+    const ofFiles = names.filter((name) => !OF_THE_REQUEST.includes(name))
+    expect(new Set(ofFiles).size).toBe(6)
+    // A crowded ledger is asked again.
+    expect(ofFiles.filter((name) => name !== 'ledger.hold')).toHaveLength(5 * PATHS.length)
+    const again = await watchCalls(promoteAll)
+    expect(new Set(again.map(({ name }) => name))).toEqual(new Set(OF_THE_REQUEST))
   })
 })

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { describe, expect, it } from 'vitest'
 import { hashToken } from '../../../lib/auth/api-token.ts'
 import { entryOf } from '../../../lib/http/operations.ts'
@@ -140,7 +139,7 @@ describe('what else these operations find in the bucket', () => {
       const { body } = await process.promote(workspace, 'a.txt')
       ready.documentId = (body as { id: string }).id
       const Key = await objectKeyOf(ready)
-      await process.s3.send(new CreateMultipartUploadCommand({ Bucket: process.config.documentsBucket, Key }))
+      await process.s3.createMultipartUpload({ Bucket: process.config.documentsBucket, Key })
       expect(await process.stateOf(workspace)).toMatchObject({ unfinishedUploads: 1 })
       expect((await call(ready, 'delete_document')).status).toBe(200)
       const nothing = { documents: 0, objects: 0, unfinishedUploads: 0, usedBytes: 0, unfinished: 0, strays: 0 }

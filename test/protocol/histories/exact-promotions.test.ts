@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { UNLIMITED } from '../../support/api/documents-api.ts'
 import type { AnyResponse } from '../../support/api/openapi.ts'
@@ -101,43 +101,43 @@ async function play(requests: Named[], planned: { after: number; version: Named[
 
 const idIn = ({ status, body }: AnyResponse) => (status === 200 ? (body as { id: string }).id : undefined)
 
-describe('promotions beside a writer', () => {
-  it(`are never a 200 for other bytes than they name, ${INTERLEAVINGS} times`, { timeout: 1_200_000 }, async () => {
-    await ask('PUT', '/sandbox')
-    await ask('PUT', '/documents')
-    const empty = s3.snapshot()
-    const seen = new Map<string, number>()
-    const requests = fc.array(named, { minLength: 1, maxLength: 3 })
-    const start = fc.option(version)
-    await assertProperty(
-      fc.asyncProperty(requests, start, writes, fc.constantFrom('once', 'times'), async (all, first, planned, at) => {
-        s3.restore(empty)
-        if (first) await ask('PUT', `/sandbox/${KEY}`, first.bytes)
-        for (const { request, answer, bytes } of await play(all, planned, at)) {
-          const { status, body } = answer
-          const reason =
-            status === 200 ? 'ok' : (body as { error: { metadata: { reason: string } } }).error.metadata.reason
-          seen.set(reason, (seen.get(reason) ?? 0) + 1)
-          assert([200, 400, 404, 429, 503].includes(status), `${status} ${reason}`)
-          if (status !== 200) continue
-          assert(bytes && isNamed(bytes, request), `${bytes} for ${JSON.stringify(headersOf(request))}`)
-          assert(
-            VERSIONS.some((each) => each.bytes.equals(bytes)),
-            'the bytes are of one version',
-          )
-        }
-      }),
-      { numRuns: INTERLEAVINGS },
-    )
-    // So many reach every end.
-    if (INTERLEAVINGS < 300) return
-    const ends = [
-      'ok',
-      'container_file_differs',
-      'container_not_found',
-      'container_file_changed',
-      'idempotency_key_reused',
-    ]
-    expect([...seen.keys()]).toEqual(expect.arrayContaining(ends))
-  })
+it(`promotions beside a writer are never a 200 for other bytes than they name, ${INTERLEAVINGS} times`, {
+  timeout: 1_200_000,
+}, async () => {
+  await ask('PUT', '/sandbox')
+  await ask('PUT', '/documents')
+  const empty = s3.snapshot()
+  const seen = new Map<string, number>()
+  const requests = fc.array(named, { minLength: 1, maxLength: 3 })
+  const start = fc.option(version)
+  await assertProperty(
+    fc.asyncProperty(requests, start, writes, fc.constantFrom('once', 'times'), async (all, first, planned, at) => {
+      s3.restore(empty)
+      if (first) await ask('PUT', `/sandbox/${KEY}`, first.bytes)
+      for (const { request, answer, bytes } of await play(all, planned, at)) {
+        const { status, body } = answer
+        const reason =
+          status === 200 ? 'ok' : (body as { error: { metadata: { reason: string } } }).error.metadata.reason
+        seen.set(reason, (seen.get(reason) ?? 0) + 1)
+        assert([200, 400, 404, 429, 503].includes(status), `${status} ${reason}`)
+        if (status !== 200) continue
+        assert(bytes && isNamed(bytes, request), `${bytes} for ${JSON.stringify(headersOf(request))}`)
+        assert(
+          VERSIONS.some((each) => each.bytes.equals(bytes)),
+          'the bytes are of one version',
+        )
+      }
+    }),
+    { numRuns: INTERLEAVINGS },
+  )
+  // So many reach every end.
+  if (INTERLEAVINGS < 300) return
+  const ends = [
+    'ok',
+    'container_file_differs',
+    'container_not_found',
+    'container_file_changed',
+    'idempotency_key_reused',
+  ]
+  expect([...seen.keys()]).toEqual(expect.arrayContaining(ends))
 })

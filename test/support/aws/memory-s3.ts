@@ -1,6 +1,6 @@
+import { S3 } from '@aws-sdk/client-s3'
 import { etagOf, type Piece, type S3Contents, type StoredObject } from '../../../infra/local/stores/s3-contents.ts'
 import { createS3 } from '../../../infra/local/stores/s3-operations.ts'
-import { createS3Client } from '../../../lib/aws/clients.ts'
 import { inProcess } from './in-process.ts'
 import type { Store, WireAnswer } from './store.ts'
 
@@ -21,7 +21,7 @@ export function createMemoryS3() {
 
 /** The product's client of such a store, which checks no signatures. */
 export const memoryS3Client = (store: Store) =>
-  createS3Client({
+  new S3({
     region: 'us-east-1',
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
     forcePathStyle: true,

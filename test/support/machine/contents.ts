@@ -1,5 +1,5 @@
 import { paginateScan } from '@aws-sdk/client-dynamodb'
-import { ListMultipartUploadsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3'
+import { paginateListObjectsV2 } from '@aws-sdk/client-s3'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { TestService } from './services.ts'
 
@@ -16,7 +16,7 @@ export async function everythingIn({ demo, dynamoDb, s3 }: TestService): Promise
   }
   for (const Bucket of [demo.sandbox_bucket, demo.documents_bucket]) {
     // The embedded S3 lists them on one page.
-    const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand({ Bucket }))
+    const { Uploads = [] } = await s3.listMultipartUploads({ Bucket })
     const keys = Uploads.map(({ Key }) => `${Key}`)
     for await (const { Contents = [] } of paginateListObjectsV2({ client: s3 }, { Bucket })) {
       keys.push(...Contents.map(({ Key }) => `${Key}`))

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { DynamoDB } from '@aws-sdk/client-dynamodb'
+import { S3 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { startLocalService } from '../../../infra/local/service.ts'
 import { type DemoFileContent, writeDemoFile } from '../../../infra/local/stores/demo-file.ts'
@@ -89,8 +89,8 @@ export async function startStores(environment: Record<string, string> = {}): Pro
 
 function visit(demo: DemoFileContent, directory: string, stop: () => Promise<void>) {
   const common = { region: 'us-east-1', credentials: CREDENTIALS }
-  const dynamoDb = new DynamoDBClient({ ...common, endpoint: demo.dynamodb_endpoint })
-  const s3 = new S3Client({ ...common, endpoint: demo.s3_endpoint, forcePathStyle: true })
+  const dynamoDb = new DynamoDB({ ...common, endpoint: demo.dynamodb_endpoint })
+  const s3 = new S3({ ...common, endpoint: demo.s3_endpoint, forcePathStyle: true })
   const keysTable = { client: dynamoDb, tableName: demo.keys_table }
 
   return {
@@ -106,7 +106,7 @@ function visit(demo: DemoFileContent, directory: string, stop: () => Promise<voi
       addKey(keysTable, { workspaceId, kind: permissions ? 'standard' : 'management' }, permissions),
     async putFile(workspaceId: WorkspaceId, containerId: string, path: string, body: Buffer, contentType?: string) {
       const Key = `sandboxes/${workspaceId}/${containerId}/${path}`
-      await s3.send(new PutObjectCommand({ Bucket: demo.sandbox_bucket, Key, Body: body, ContentType: contentType }))
+      await s3.putObject({ Bucket: demo.sandbox_bucket, Key, Body: body, ContentType: contentType })
     },
     async stop(): Promise<void> {
       dynamoDb.destroy()

@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll } from 'vitest'
 import { type FaultProxy, startFaultProxy } from '../protocol/fault-proxy.ts'
 import { environmentOn } from '../stores/aws-endpoints.ts'
@@ -37,7 +36,7 @@ export function useContainers() {
     /** @returns the paths of all objects of a container of the demonstration's workspace, whatever their names */
     async pathsIn(container: string): Promise<string[]> {
       const Prefix = `sandboxes/ws_demo/${container}/`
-      const page = await service().s3.send(new ListObjectsV2Command({ Bucket: service().demo.sandbox_bucket, Prefix }))
+      const page = await service().s3.listObjectsV2({ Bucket: service().demo.sandbox_bucket, Prefix })
       return (page.Contents ?? []).map(({ Key = '' }) => Key.slice(Prefix.length))
     },
   }

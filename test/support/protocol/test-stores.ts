@@ -1,4 +1,4 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { inject } from 'vitest'
 import { readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { provision } from '../../../infra/local/stores/provision.ts'
@@ -23,7 +23,7 @@ export async function createTestStores(limited?: LimitedDynamoDbOptions) {
   const definition = inject('definition') ?? readServiceDefinition()
   const dynamoDbStore = createMemoryDynamoDb(limited)
   const s3Store = createMemoryS3()
-  const dynamoDb = new DynamoDBClient({ ...COMMON, requestHandler: inProcess(dynamoDbStore.store) } as never)
+  const dynamoDb = new DynamoDB({ ...COMMON, requestHandler: inProcess(dynamoDbStore.store) } as never)
   const s3 = memoryS3Client(s3Store.store)
   await provision(definition, { dynamoDb, s3 })
   const config = readConfig(definition.environment)

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { ListMultipartUploadsCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
 import { openStores } from '../../../lib/aws/stores.ts'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
@@ -48,13 +47,13 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
 
     async putFile({ workspaceId }: TestWorkspace, path: string, bytes: Buffer): Promise<void> {
       const Key = `sandboxes/${workspaceId}/sess_1/${path}`
-      await s3.send(new PutObjectCommand({ Bucket: config.sandboxBucket, Key, Body: bytes, ContentType: 'text/plain' }))
+      await s3.putObject({ Bucket: config.sandboxBucket, Key, Body: bytes, ContentType: 'text/plain' })
     },
 
     /** An object that is named as those of documents are, and belongs to none. */
     async putDocumentObject({ workspaceId }: TestWorkspace, bytes: Buffer): Promise<void> {
       const Key = createObjectKeys(config.keyTemplates).documentObject(newIds(workspaceId))
-      await s3.send(new PutObjectCommand({ Bucket: config.documentsBucket, Key, Body: bytes }))
+      await s3.putObject({ Bucket: config.documentsBucket, Key, Body: bytes })
     },
 
     /** Leaves what a process leaves when it dies after it has taken its bytes. */
@@ -72,8 +71,8 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
 
     async stateOf({ workspaceId }: TestWorkspace): Promise<WorkspaceState> {
       const prefix = { Bucket: config.documentsBucket, Prefix: `documents/${workspaceId}/` }
-      const { Contents = [] } = await s3.send(new ListObjectsV2Command(prefix))
-      const { Uploads = [] } = await s3.send(new ListMultipartUploadsCommand(prefix))
+      const { Contents = [] } = await s3.listObjectsV2(prefix)
+      const { Uploads = [] } = await s3.listMultipartUploads(prefix)
       const ledger = await stores.ledger.read(workspaceId, AbortSignal.timeout(60_000))
       const states = (await itemsOf(workspaceId)).map(({ state }) => state)
       const count = (wanted: RegExp) => states.filter((state) => wanted.test(state)).length

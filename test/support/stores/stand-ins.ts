@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { S3Client } from '@aws-sdk/client-s3'
+import { DynamoDB } from '@aws-sdk/client-dynamodb'
+import { S3 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, inject } from 'vitest'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { startDynamoDb } from '../../../infra/local/stores/dynamodb.ts'
@@ -22,8 +22,8 @@ export async function startStandIns(
   const dynamoDbServer = await startDynamoDb({ directory: undefined })
   const s3Server = await startS3({ directory, credentials: CREDENTIALS })
   const common = { region: 'us-east-1', credentials: CREDENTIALS }
-  const dynamoDb = new DynamoDBClient({ ...common, endpoint: dynamoDbServer.endpoint })
-  const s3 = new S3Client({ ...common, endpoint: s3Server.endpoint })
+  const dynamoDb = new DynamoDB({ ...common, endpoint: dynamoDbServer.endpoint })
+  const s3 = new S3({ ...common, endpoint: s3Server.endpoint })
   await provision(definition, { dynamoDb, s3 })
   return {
     config: readConfig(definition.environment),

@@ -1,3 +1,4 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, beforeEach, expect, inject } from 'vitest'
 import { openStores } from '../../../lib/aws/stores.ts'
 import type { Config } from '../../../lib/config.ts'
@@ -23,7 +24,7 @@ const signal = AbortSignal.timeout(900_000)
 
 /** The adapters on a DynamoDB with the tables of the configuration. */
 export function openTableStores(
-  { dynamoDb, config: given }: { dynamoDb: StandIns['dynamoDb']; config: Config },
+  { dynamoDb, config: given }: { dynamoDb: DynamoDBClient; config: Config },
   now: () => number = () => LEDGER_NOW_MS,
 ) {
   const config = { ...given, ...LEDGER_SETTINGS }

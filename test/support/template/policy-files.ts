@@ -28,11 +28,8 @@ export function statementsOfPolicies(
   names: readonly string[],
   placeholders: Readonly<Record<string, string>> = PLACEHOLDERS,
 ): Statement[] {
-  return names.flatMap((name) =>
-    statementsIn(textOfPolicy(name).replace(/\b[A-Z]+(?:_[A-Z]+)*\b/g, (word) => placeholders[word] ?? word)),
-  )
+  return names.flatMap((name) => {
+    const text = textOfPolicy(name).replace(/\b[A-Z]+(?:_[A-Z]+)*\b/g, (word) => placeholders[word] ?? word)
+    return (JSON.parse(text) as { Statement: WrittenStatement[] }).Statement.map((written) => readStatement(written))
+  })
 }
-
-/** @param text a policy */
-export const statementsIn = (text: string): Statement[] =>
-  (JSON.parse(text) as { Statement: WrittenStatement[] }).Statement.map((written) => readStatement(written))

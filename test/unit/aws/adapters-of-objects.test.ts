@@ -35,18 +35,16 @@ const listed = async <Item>(items: AsyncIterable<Item>) => {
   return all
 }
 
-describe('an object is archived', () => {
-  it.each([
-    [false, {}],
-    [false, { StorageClass: 'STANDARD_IA' }],
-    [true, { StorageClass: 'GLACIER' }],
-    [true, { StorageClass: 'DEEP_ARCHIVE' }],
-    [true, { StorageClass: 'INTELLIGENT_TIERING', ArchiveStatus: 'ARCHIVE_ACCESS' }],
-    [true, { StorageClass: 'GLACIER', Restore: 'ongoing-request="true"' }],
-    [false, { StorageClass: 'GLACIER', Restore: 'ongoing-request="false", expiry-date="…"' }],
-  ])('%s: %j', (expected, head) => {
-    expect(isArchived(head as never)).toBe(expected)
-  })
+it.each([
+  [false, {}],
+  [false, { StorageClass: 'STANDARD_IA' }],
+  [true, { StorageClass: 'GLACIER' }],
+  [true, { StorageClass: 'DEEP_ARCHIVE' }],
+  [true, { StorageClass: 'INTELLIGENT_TIERING', ArchiveStatus: 'ARCHIVE_ACCESS' }],
+  [true, { StorageClass: 'GLACIER', Restore: 'ongoing-request="true"' }],
+  [false, { StorageClass: 'GLACIER', Restore: 'ongoing-request="false", expiry-date="…"' }],
+])('an object is archived %s: %j', (expected, head) => {
+  expect(isArchived(head as never)).toBe(expected)
 })
 
 describe('what S3 answers without what it should say', () => {

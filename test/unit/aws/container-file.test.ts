@@ -16,11 +16,12 @@ const BUSY = s3Error(503, 'SlowDown')
 /** As Node.js sends and receives the bytes of UTF-8. */
 const utf8 = (text: string) => Buffer.from(text).toString('latin1')
 
-describe('a file with headers that are not plain ASCII', () => {
-  it.each([
-    ['UTF-8', utf8('text/plain; name=отчёт'), utf8('gzip é'), utf8('język')],
-    ['Latin-1', 'text/plain; name=caf\xe9', 'caf\xe9', '\xe9'],
-  ])('is looked up without them and copied with a right signature: %s', async (_, type, encoding, language) => {
+it.each([
+  ['UTF-8', utf8('text/plain; name=отчёт'), utf8('gzip é'), utf8('język')],
+  ['Latin-1', 'text/plain; name=caf\xe9', 'caf\xe9', '\xe9'],
+])(
+  'a file with headers that are not plain ASCII is looked up without them and copied with a right signature: %s',
+  async (_, type, encoding, language) => {
     s3 = await startScriptedS3({
       'HeadObject sandboxes': object({
         'content-length': '5',
@@ -38,8 +39,8 @@ describe('a file with headers that are not plain ASCII', () => {
     const [copy] = s3.requests('CopyObject')
     expect(() => requireSignature(copy as IncomingMessage, CREDENTIALS)).not.toThrow()
     expect(copy?.headers).not.toHaveProperty('content-language')
-  })
-})
+  },
+)
 
 describe('a file written in chunks, or in parts', () => {
   it.each([

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../lib/errors.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, LEASE_MS, NOTHING, WORKSPACE } from '../../support/ports.ts'
+import { resolve } from '../../support/unit/resolver-runs.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 skipWaits()
@@ -29,6 +30,26 @@ describe('a deletion begins a refund of the bytes', () => {
     await ports.resolveAll()
     // Refunds that no document names free nothing.
     expect(ports.state()).toEqual({ ...NOTHING, entries: 3 })
+  })
+
+  it('again once markers whose answers were lost, which took up all places, are older than their lease', async () => {
+    const ports = createPorts({ random: () => 1 })
+    for (let each = 0; each < 5; each++) await ports.addDocument(ports.begin({ sizeBytes: 1 }))
+    const mark = ports.ledger.beginRefund
+    const marking = vi.spyOn(ports.ledger, 'beginRefund').mockImplementation(async (...args) => {
+      await mark(...args)
+      throw LOST
+    })
+    for (const document of ports.stored.documents()) await ports.deleteDocument(document).catch(() => {})
+    for (let runs = 0; runs < 6; runs++) {
+      ports.pass(LEASE_MS)
+      await resolve('work', ports)
+    }
+    marking.mockRestore()
+    expect(ports.state().markers).toBeGreaterThan(40)
+    ports.pass(60 * LEASE_MS)
+    await resolve('work', ports)
+    expect(ports.state()).toMatchObject({ used: 0, unfinished: 0 })
   })
 
   it('once only when it failed as nobody foresaw', async () => {
@@ -62,4 +83,18 @@ describe('a deletion begins a refund of the bytes', () => {
     expect(deleted).toMatchObject({ usage: undefined })
     expect(ports.stored.items()).toMatchObject([{ state: 'gone' }])
   })
+})
+
+it('a deletion gives the bytes back though S3 does not answer at once; the object is left to the resolver', async () => {
+  const ports = createPorts()
+  const document = await ports.addDocument()
+  const { promise, reject } = Promise.withResolvers<void>()
+  vi.spyOn(ports.objects, 'discard').mockReturnValueOnce(promise)
+  const deletion = ports.deleteDocument(document)
+  await vi.waitUntil(() => ports.state().used === 0)
+  expect(ports.state()).toMatchObject({ entries: 0, objects: 1, unfinished: 1 })
+  reject(LOST)
+  await expect(deletion).rejects.toBe(LOST)
+  await ports.resolveAll()
+  expect(ports.state()).toEqual(NOTHING)
 })

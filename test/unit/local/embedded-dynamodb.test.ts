@@ -1,11 +1,4 @@
-import {
-  CreateTableCommand,
-  DeleteItemCommand,
-  DynamoDBClient,
-  PutItemCommand,
-  ScanCommand,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb'
+import { DynamoDB, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import db from 'dynalite/db/index.js'
 import { expect, it, vi } from 'vitest'
@@ -24,20 +17,19 @@ const TABLE = { TableName, AttributeDefinitions, KeySchema: hash('id'), GlobalSe
 
 it('the embedded DynamoDB finds by an index just the items that there are, after it was killed between two writes', async () => {
   let server = await startDynamoDb({ directory: directory() })
-  const client = () => new DynamoDBClient({ region: 'us-east-1', endpoint: server.endpoint, credentials: CREDENTIALS })
-  const put = (id: string, owner: string) =>
-    client().send(new PutItemCommand({ TableName, Item: marshall({ id, owner }) }))
+  const client = () => new DynamoDB({ region: 'us-east-1', endpoint: server.endpoint, credentials: CREDENTIALS })
+  const put = (id: string, owner: string) => client().putItem({ TableName, Item: marshall({ id, owner }) })
   const found = async () => {
-    const { Items = [] } = await client().send(new ScanCommand({ TableName, IndexName }))
+    const { Items = [] } = await client().scan({ TableName, IndexName })
     return Items.map(({ id, owner }) => `${id?.S} of ${owner?.S}`).sort()
   }
-  await client().send(new CreateTableCommand({ ...TABLE, BillingMode: 'PAY_PER_REQUEST' }))
+  await client().createTable({ ...TABLE, BillingMode: 'PAY_PER_REQUEST' })
   await waitUntilTableExists({ client: client(), maxWaitTime: 60, minDelay: 0.01, maxDelay: 0.1 }, { TableName })
   for (const id of ['kept', 'ghost', 'moved']) await put(id, 'a')
 
   // What a kill leaves: of two writes, only one.
   const torn = vi.spyOn(db, 'updateIndexes').mockImplementation((_store, _table, _old, _new, done) => done())
-  await client().send(new DeleteItemCommand({ TableName, Key: marshall({ id: 'ghost' }) }))
+  await client().deleteItem({ TableName, Key: marshall({ id: 'ghost' }) })
   await put('hidden', 'a')
   await put('moved', 'b')
   torn.mockRestore()

@@ -5,20 +5,13 @@ import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import {
-  AbortMultipartUploadCommand,
   CopyObjectCommand,
-  CreateBucketCommand,
-  CreateMultipartUploadCommand,
-  DeleteObjectCommand,
   GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
   PutBucketVersioningCommand,
   PutObjectAclCommand,
   PutObjectCommand,
-  S3Client,
+  S3,
   UploadPartCommand,
-  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
@@ -36,11 +29,11 @@ const GONE = { PartNumber: 1, UploadId: 'gone' }
 const CONDITION = { 'if-none-match': '"e"' }
 const directory = useDirectory('s3')
 let server: Awaited<ReturnType<typeof startS3>>
-let s3: S3Client
+let s3: S3
 
 async function start(): Promise<void> {
   server = await startS3({ directory: directory(), credentials: CREDENTIALS })
-  s3 = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', credentials: CREDENTIALS, forcePathStyle: true })
+  s3 = new S3({ endpoint: server.endpoint, region: 'us-east-1', credentials: CREDENTIALS, forcePathStyle: true })
 }
 type Conditions = NonNullable<Parameters<typeof createPresignedPost>[1]['Conditions']>
 const urlOf = (command: object, options = {}) => getSignedUrl(s3, command as GetObjectCommand, options)
@@ -51,13 +44,13 @@ async function stop(): Promise<void> {
 
 beforeAll(async () => {
   await start()
-  await s3.send(new CreateBucketCommand({ Bucket }))
+  await s3.createBucket({ Bucket })
 })
 afterAll(() => stop())
 
-const put = (Key: string, Body: string) => s3.send(new PutObjectCommand({ Bucket, Key, Body, ContentType: 'text/x' }))
+const put = (Key: string, Body: string) => s3.putObject({ Bucket, Key, Body, ContentType: 'text/x' })
 const get = async (Key: string) => {
-  const { Body, ContentType } = await s3.send(new GetObjectCommand({ Bucket, Key }))
+  const { Body, ContentType } = await s3.getObject({ Bucket, Key })
   return [await Body?.transformToString(), ContentType]
 }
 
@@ -67,10 +60,10 @@ it('the embedded S3 keeps its objects when it starts again; of what was replaced
   await put('replaced', 'before')
   await put('replaced', 'after')
   await put('deleted', 'x')
-  await s3.send(new DeleteObjectCommand({ Bucket, Key: 'deleted' }))
+  await s3.deleteObject({ Bucket, Key: 'deleted' })
   const copy = { Bucket, CopySource: `${Bucket}/replaced` }
-  await s3.send(new CopyObjectCommand({ ...copy, Key: 'copy' }))
-  await s3.send(new CopyObjectCommand({ ...copy, Key: 'hashed', ChecksumAlgorithm: 'SHA256' }))
+  await s3.copyObject({ ...copy, Key: 'copy' })
+  await s3.copyObject({ ...copy, Key: 'hashed', ChecksumAlgorithm: 'SHA256' })
   await appendFile(join(directory(), 'journal'), `\n["${Bucket}","half","{"pie`)
   await stop()
   await start()
@@ -80,11 +73,11 @@ it('the embedded S3 keeps its objects when it starts again; of what was replaced
     ['after', 'text/x'],
   ])
   const told = async (Key: string, asked: { ChecksumMode?: 'ENABLED' }) =>
-    (await s3.send(new HeadObjectCommand({ Bucket, Key, ...asked }))).ChecksumSHA256
+    (await s3.headObject({ Bucket, Key, ...asked })).ChecksumSHA256
   const sums = [await told('hashed', { ChecksumMode: 'ENABLED' }), await told('hashed', {})]
   const sha256 = createHash('sha256').update('after').digest('base64')
   expect([...sums, await told('copy', { ChecksumMode: 'ENABLED' })]).toEqual([sha256, undefined, undefined])
-  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket }))
+  const { Contents = [] } = await s3.listObjectsV2({ Bucket })
   expect(Contents.map(({ Key }) => Key)).toEqual([odd, 'copy', 'hashed', 'new', 'replaced'])
   // A copy has the bytes of what it was made of.
   expect(await readdir(join(directory(), 'bytes'))).toHaveLength(3)
@@ -101,7 +94,7 @@ it.each([
 ])('the embedded S3 answers a range as S3 does, and what is none with everything: %s', async (ranges, expected) => {
   await put('ranges', '01234')
   for (const Range of ranges.split('|')) {
-    const got = await s3.send(new GetObjectCommand({ Bucket, Key: 'ranges', Range })).catch((error) => error)
+    const got = await s3.getObject({ Bucket, Key: 'ranges', Range }).catch((error) => error)
     const what = got.Body ? await got.Body.transformToString() : got.name
     expect([got.$metadata.httpStatusCode, got.ContentRange, what].join(' '), Range).toBe(expected)
   }
@@ -109,25 +102,25 @@ it.each([
 
 it('the embedded S3 keeps each version of a versioned bucket, shows the current ones, and keeps them when it starts again', async () => {
   const own = { Bucket: 'versioned', Key: 'a b' }
-  await s3.send(new CreateBucketCommand({ Bucket: own.Bucket }))
-  expect(await s3.send(new PutObjectCommand({ ...own, Body: 'before' }))).not.toHaveProperty('VersionId')
+  await s3.createBucket({ Bucket: own.Bucket })
+  expect(await s3.putObject({ ...own, Body: 'before' })).not.toHaveProperty('VersionId')
   const setUp = new PutBucketVersioningCommand({ ...own, VersioningConfiguration: { Status: 'Enabled' } })
   for (let times = 0; times < 2; times++) await s3.send(setUp)
   const versions: (string | undefined)[] = []
   for (const Body of ['one', 'two']) {
-    await s3.send(new PutObjectCommand({ ...own, Body }))
-    versions.push((await s3.send(new HeadObjectCommand(own))).VersionId)
+    await s3.putObject({ ...own, Body })
+    versions.push((await s3.headObject(own)).VersionId)
   }
-  await s3.send(new DeleteObjectCommand(own))
+  await s3.deleteObject(own)
   await stop()
   await start()
-  await expect(s3.send(new HeadObjectCommand(own))).rejects.toMatchObject({ name: 'NotFound' })
-  expect((await s3.send(new ListObjectsV2Command(own))).KeyCount).toBe(0)
+  await expect(s3.headObject(own)).rejects.toMatchObject({ name: 'NotFound' })
+  expect((await s3.listObjectsV2(own)).KeyCount).toBe(0)
   const read = async (object: { Key: string; VersionId?: string }) =>
-    (await s3.send(new GetObjectCommand({ ...own, ...object }))).Body?.transformToString()
+    (await s3.getObject({ ...own, ...object })).Body?.transformToString()
   const [VersionId = '', newer = ''] = versions
   expect([await read({ ...own, VersionId }), await read({ ...own, VersionId: newer })]).toEqual(['one', 'two'])
-  await s3.send(new CopyObjectCommand({ ...own, Key: 'c', CopySource: `versioned/a%20b?versionId=${VersionId}` }))
+  await s3.copyObject({ ...own, Key: 'c', CopySource: `versioned/a%20b?versionId=${VersionId}` })
   expect(await read({ Key: 'c' })).toBe('one')
   const gone = new CopyObjectCommand({ ...own, CopySource: 'versioned/a%20b?versionId=gone' })
   await expect(s3.send(gone)).rejects.toMatchObject({ name: 'NoSuchVersion' })
@@ -137,18 +130,18 @@ it('the embedded S3 frees the bytes of an upload that is aborted, but not what a
   await put('source', 'content')
   const before = await readdir(join(directory(), 'bytes'))
   const object = { Bucket, Key: 'never' }
-  const upload = { ...object, UploadId: (await s3.send(new CreateMultipartUploadCommand(object))).UploadId }
-  await s3.send(new UploadPartCommand({ ...upload, PartNumber: 1, Body: 'part' }))
-  await s3.send(new UploadPartCopyCommand({ ...upload, PartNumber: 2, CopySource: `${Bucket}/source` }))
+  const upload = { ...object, UploadId: (await s3.createMultipartUpload(object)).UploadId }
+  await s3.uploadPart({ ...upload, PartNumber: 1, Body: 'part' })
+  await s3.uploadPartCopy({ ...upload, PartNumber: 2, CopySource: `${Bucket}/source` })
   expect(await readdir(join(directory(), 'bytes'))).toHaveLength(before.length + 1)
-  await s3.send(new AbortMultipartUploadCommand(upload))
+  await s3.abortMultipartUpload(upload)
   expect(await readdir(join(directory(), 'bytes'))).toEqual(before)
   expect(await get('source')).toEqual(['content', 'text/x'])
 })
 
 describe('bytes that arrive slowly', () => {
   const files = () => readdir(join(directory(), 'bytes'))
-  const keys = async () => (await s3.send(new ListObjectsV2Command({ Bucket }))).Contents?.map(({ Key }) => Key)
+  const keys = async () => (await s3.listObjectsV2({ Bucket })).Contents?.map(({ Key }) => Key)
   /** A PUT of two MiB, of which the second is not sent yet. */
   const begin = async (command: object) => {
     const before = await files()
@@ -164,7 +157,7 @@ describe('bytes that arrive slowly', () => {
 
   it.each(['an object', 'a part', 'a form'])('leave nothing when their client breaks off %s', async (what) => {
     const before = { files: await files(), keys: await keys() }
-    const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key: 'cut' }))
+    const { UploadId } = await s3.createMultipartUpload({ Bucket, Key: 'cut' })
     const part = new UploadPartCommand({ Bucket, Key: 'cut', PartNumber: 1, UploadId })
     const { put, arrived } = what === 'a form' ? await beginForm() : await begin(what === 'a part' ? part : PUT)
     await vi.waitFor(async () => expect(await arrived()).toBeGreaterThan(MIB.length / 2))
@@ -247,7 +240,7 @@ describe('the embedded S3 checks what is signed', () => {
 
   it('a header of another secret: 403', async () => {
     const credentials = { ...CREDENTIALS, secretAccessKey: 'y' }
-    const other = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', credentials, forcePathStyle: true })
+    const other = new S3({ endpoint: server.endpoint, region: 'us-east-1', credentials, forcePathStyle: true })
     await expect(other.send(GET)).rejects.toMatchObject({ name: 'SignatureDoesNotMatch' })
     other.destroy()
   })
@@ -293,7 +286,7 @@ describe('a presigned POST', () => {
   it('keeps what no text could have between its bytes', async () => {
     const file = Buffer.from('\r\n--\r\n\0\xff--', 'latin1')
     expect((await post({ ...(await presigned([])), file })).status).toBe(204)
-    const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: 'in/a b.csv' }))
+    const { Body } = await s3.getObject({ Bucket, Key: 'in/a b.csv' })
     expect(Buffer.from((await Body?.transformToByteArray()) ?? [])).toEqual(file)
   })
 

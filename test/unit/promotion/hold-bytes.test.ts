@@ -3,10 +3,12 @@ import { MAX_HOLDS } from '../../../lib/aws/dynamodb/ledger.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import { holdBytes, requireAdmission } from '../../../lib/promotion/hold-bytes.ts'
 import { createRoom } from '../../../lib/promotion/room.ts'
-import { createPorts, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, LEASE_MS, WORKSPACE } from '../../support/ports.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 skipWaits()
+
+const LOST = new ServiceError('service_unavailable', { isUnanswered: true })
 
 function setUp() {
   const world = { random: 0.999 }
@@ -75,6 +77,20 @@ describe('holdBytes', () => {
     expect(ports.state()).toMatchObject({ used: MAX_HOLDS, entries: MAX_HOLDS })
   })
 
+  it('counts again once the holds of dead processes, which took up all places, are older than their lease', async () => {
+    const { ports, take } = setUp()
+    for (let dead = 0; dead < 52; dead++) {
+      // Older ones take up no place of live ones.
+      if (dead % 12 === 0) ports.pass(10_001)
+      await ports.run(['begin', 'copy', 'hold', 'record'], ports.begin({ sizeBytes: 1 }))
+    }
+    expect(await take(1)).toMatchObject({ reason: 'too_many_promotions' })
+    ports.pass(60 * LEASE_MS)
+    vi.spyOn(ports.deps.documents, 'find').mockRejectedValueOnce(LOST)
+    expect(await take(1), 'when one cannot be cleaned').toMatchObject({ reason: 'too_many_promotions' })
+    expect(await take(1)).toMatchObject({ holds: [{ sizeBytes: 1 }, { sizeBytes: 1 }], usedBytes: 53 })
+  })
+
   it('is less patient where places were taken before the copy', async () => {
     for (const [holds, expected] of [
       [7, 6000],
@@ -102,9 +118,8 @@ describe('holdBytes', () => {
 
   it('passes on that nobody knows whether they are taken', async () => {
     const { take, tries, notes } = setUp()
-    const lost = new ServiceError('service_unavailable', { isUnanswered: true })
-    tries.mockRejectedValueOnce(lost)
-    await expect(take()).rejects.toBe(lost)
+    tries.mockRejectedValueOnce(LOST)
+    await expect(take()).rejects.toBe(LOST)
     expect(notes).not.toHaveBeenCalled()
   })
 })

@@ -82,12 +82,14 @@ describe('before a refusal, what dead processes left in the ledger', () => {
     expect([read.mock.calls.length, find.mock.calls.length]).toEqual([1, 0])
   })
 
-  it('keeps its bytes as long as its attempt is not undone', async () => {
+  it('keeps its bytes as long as its attempt is not undone, which waits for S3 and is left to the resolver', async () => {
     const { ports, require } = setUp()
-    await ports.run(['begin', 'hold'], ports.begin({ sizeBytes: 1000 }))
+    await ports.run(['begin', 'copy', 'hold'], ports.begin({ sizeBytes: 1000 }))
     ports.pass()
+    const discard = vi.spyOn(ports.objects, 'discard')
     await expect(require(1)).rejects.toMatchObject({ reason: EXCEEDED, metadata: { used_bytes: 1000 } })
     expect(ports.state()).toMatchObject({ used: 1000, entries: 1 })
+    expect(discard).not.toHaveBeenCalled()
   })
 })
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
-import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda'
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { CloudFormation } from '@aws-sdk/client-cloudformation'
+import { Lambda } from '@aws-sdk/client-lambda'
+import { S3 } from '@aws-sdk/client-s3'
 import type { Route } from '../../../../infra/deploy/service-definition.ts'
 import { resourcesOf } from '../../../../infra/deploy/stack.ts'
 import { ofType, type Template } from '../../../../infra/deploy/template.ts'
@@ -20,9 +20,7 @@ export type DeployedApi = Awaited<ReturnType<typeof serveDeployed>>
  * zips answer, run with the deployed environment. The AWS clients of this process must be set to the account.
  */
 export async function serveDeployed(stackName: string, account: MockAccount, directory: string) {
-  const { TemplateBody = '' } = await new CloudFormationClient({}).send(
-    new GetTemplateCommand({ StackName: stackName }),
-  )
+  const { TemplateBody = '' } = await new CloudFormation({}).getTemplate({ StackName: stackName })
   const template: Template = JSON.parse(TemplateBody)
   const routes = routesOf(template)
   const bucket = (await resourcesOf(stackName)).find(({ logicalId }) => logicalId === 'ServerlessDeploymentBucket')
@@ -33,11 +31,14 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   for (const id of new Set([...routes.map(({ functionName }) => functionName), ...byThemselves])) {
     const lambda = template.Resources[id] as Resource
     const task = join(directory, id)
-    const get = new GetObjectCommand({ Bucket: bucket?.physicalId, Key: lambda.Properties.Code.S3Key })
-    const { Body } = await new S3Client({ forcePathStyle: true }).send(get)
+    const { Body } = await new S3({ forcePathStyle: true }).getObject({
+      Bucket: bucket?.physicalId,
+      Key: lambda.Properties.Code.S3Key,
+    })
     await unzipFunction((await Body?.transformToByteArray()) ?? new Uint8Array(), task)
-    const command = new GetFunctionConfigurationCommand({ FunctionName: lambda.Properties.FunctionName })
-    const { Environment } = await new LambdaClient({}).send(command)
+    const { Environment } = await new Lambda({}).getFunctionConfiguration({
+      FunctionName: lambda.Properties.FunctionName,
+    })
     const deployed = { ...lambda, Properties: { ...lambda.Properties, Environment } }
     runtimes.set(id, await startLambdaRuntime(deployed, { task, environment: account.environment }))
   }

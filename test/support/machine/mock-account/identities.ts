@@ -100,7 +100,7 @@ export function accessesOfRequest(request: ApiRequest, status = 200): Access[] {
 }
 
 const targetOf = (headers: IncomingHttpHeaders) => `${headers['x-amz-target']}`.split('.').at(-1)
-export const parametersOf = ({ body }: ApiRequest): Partial<Record<string, string>> =>
+const parametersOf = ({ body }: ApiRequest): Partial<Record<string, string>> =>
   Object.fromEntries(new URLSearchParams(body))
 
 /** DynamoDB developer guide, "Restoring a table to a point in time": it writes the new table by the caller's rights. */

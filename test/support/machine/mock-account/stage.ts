@@ -1,30 +1,18 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import {
-  DescribeContinuousBackupsCommand,
-  DescribeTableCommand,
-  DescribeTimeToLiveCommand,
-  DynamoDBClient,
-  ListTablesCommand,
-} from '@aws-sdk/client-dynamodb'
-import { EventBridgeClient, ListRulesCommand } from '@aws-sdk/client-eventbridge'
-import {
-  GetAliasCommand,
-  GetFunctionConcurrencyCommand,
-  GetFunctionConfigurationCommand,
-  LambdaClient,
-  ListEventSourceMappingsCommand,
-} from '@aws-sdk/client-lambda'
-import { ListBucketsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { CloudFormation } from '@aws-sdk/client-cloudformation'
+import { DynamoDB } from '@aws-sdk/client-dynamodb'
+import { EventBridge } from '@aws-sdk/client-eventbridge'
+import { Lambda } from '@aws-sdk/client-lambda'
+import { S3 } from '@aws-sdk/client-s3'
 import { expect, vi } from 'vitest'
 import { resourcesOf } from '../../../../infra/deploy/stack.ts'
 import { type FilePath, formatFileId } from '../../../../lib/ids.ts'
 import { matches } from '../../stream-records.ts'
 import type { Statement } from '../../template/iam-policies.ts'
 import { copyProject, serverless } from '../../template/packages.ts'
-import { PLACEHOLDERS, statementsIn, statementsOfPolicies } from '../../template/policy-files.ts'
+import { PLACEHOLDERS, statementsOfPolicies } from '../../template/policy-files.ts'
 import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../admin.ts'
 import { type DeployedApi, serveDeployed } from './deployed-api.ts'
 import { startGate } from './gate.ts'
@@ -40,7 +28,7 @@ export const USAGE_BUCKET = 'usage-files'
 export const SMALL_PARTS = { multipartThresholdBytes: '8388608' }
 const FUNCTION = `${STACK}-promote-container-file`
 
-/** The rights each command is run with: what docs/policies has for it. An administrator does everything else. */
+/** The rights each command is to need: what docs/policies has for it. An administrator does everything else. */
 const POLICIES = {
   deployer: ['deployer', 'deployer-2'],
   smoke: ['smoke'],
@@ -75,8 +63,7 @@ export async function startStage(common: Record<string, string> = {}) {
   await copyProject(project, ['infra', 'lib', 'dist'])
   await mkdir(join(project, 'settings'))
   const account = await startMockAccount(directory, REGION)
-  const identities = Object.keys(POLICIES).map((identity) => [identity, rightsOf(identity as Identity)])
-  const gate = await startGate(account.endpoint, Object.fromEntries(identities))
+  const gate = await startGate(account.endpoint, Object.keys(POLICIES))
   account.environment.AWS_ENDPOINT_URL = gate.endpoint
   const as = (identity: string | undefined): Record<string, string> => ({
     ...account.environment,
@@ -101,25 +88,14 @@ export async function startStage(common: Record<string, string> = {}) {
   }
 
   async function environmentOfFunction(): Promise<Record<string, string>> {
-    const command = new GetFunctionConfigurationCommand({ FunctionName: FUNCTION })
-    return (await new LambdaClient({}).send(command)).Environment?.Variables ?? {}
+    return (await new Lambda({}).getFunctionConfiguration({ FunctionName: FUNCTION })).Environment?.Variables ?? {}
   }
 
-  /** Asks a service that has no client here. @returns its answer, as text */
-  async function ask(service: string, path: string, form?: Record<string, string>): Promise<string> {
-    const post = form && { method: 'POST', body: new URLSearchParams(form) }
-    const answer = await fetch(gate.endpoint + path, { headers: signedFor(service, REGION), ...post })
-    const text = await answer.text()
-    expect(answer.status, text).toBe(200)
-    return text
-  }
   // moto gives a stack no outputs that a change set has brought.
   const roleName = async (id: string) =>
     (await resourcesOf(STACK)).find(({ logicalId }) => logicalId === id)?.physicalId ?? ''
-  const arnOfRole = (name: string) => `arn:aws:iam::${MOCK_ACCOUNT}:role/${name}`
 
-  const mappings = async () =>
-    (await new LambdaClient({}).send(new ListEventSourceMappingsCommand({}))).EventSourceMappings ?? []
+  const mappings = async () => (await new Lambda({}).listEventSourceMappings({})).EventSourceMappings ?? []
   /** Asks DynamoDB Streams, for which there is no client here. */
   // biome-ignore lint/suspicious/noExplicitAny: an answer of another form for each action
   async function streams(action: string, input: object): Promise<any> {
@@ -141,9 +117,8 @@ export async function startStage(common: Record<string, string> = {}) {
     /** Where `serverless` runs. */
     project,
     failOn: account.failOn,
-    /** By identity: what it was allowed to do, and did. */
-    used: gate.used,
-    refused: gate.refused,
+    /** By identity: what its requests need. */
+    asked: gate.asked,
     admin,
     framework,
     deploy: (...args: string[]) => framework('deploy', ...args),
@@ -170,33 +145,9 @@ export async function startStage(common: Record<string, string> = {}) {
     },
     ownSettings: () => ownSettings,
 
-    /** Credentials of the writers' role. @param Policy of the session */
-    async assumeWriter(
-      Policy: string,
-    ): Promise<{ accessKeyId: string; secretAccessKey: string; sessionToken: string }> {
-      const RoleArn = arnOfRole(await roleName('SandboxWriterRole'))
-      const asked = { Action: 'AssumeRole', Version: '2011-06-15', RoleSessionName: 'sess_1', RoleArn, Policy }
-      const text = await ask('sts', '/', asked)
-      const of = (name: string) => new RegExp(`<${name}>([^<]+)<`).exec(text)?.[1] ?? ''
-      return {
-        accessKeyId: of('AccessKeyId'),
-        secretAccessKey: of('SecretAccessKey'),
-        sessionToken: of('SessionToken'),
-      }
-    },
-
-    /** A role as it is deployed: what a policy of its own allows, and who may assume it. */
-    async role(logicalId: string, PolicyName: string) {
-      const asked = { Version: '2010-05-08', RoleName: await roleName(logicalId), PolicyName }
-      const text = async (Action: string) =>
-        decodeURIComponent(/PolicyDocument>([^<]+)</.exec(await ask('iam', '/', { ...asked, Action }))?.[1] ?? '')
-      const trust: object[] = JSON.parse(await text('GetRole')).Statement
-      return { arn: arnOfRole(asked.RoleName), statements: statementsIn(await text('GetRolePolicy')), trust }
-    },
     /** What there is for events: the mapping, the stream's table, and the name of the function's role. */
     async events() {
-      const describe = new DescribeTableCommand({ TableName: `${STACK}-documents` })
-      const { Table: table = {} } = await new DynamoDBClient({}).send(describe)
+      const { Table: table = {} } = await new DynamoDB({}).describeTable({ TableName: `${STACK}-documents` })
       return { mappings: await mappings(), table, role: await roleName('PublishEventsRole') }
     },
     /** Plays the mapping, as Lambda does, from where it was. @returns what is to come again */
@@ -228,26 +179,26 @@ export async function startStage(common: Record<string, string> = {}) {
     publish: (event: object) => apis.at(-1)?.publish(event),
 
     async tables(): Promise<string[]> {
-      return (await new DynamoDBClient({}).send(new ListTablesCommand({}))).TableNames ?? []
+      return (await new DynamoDB({}).listTables({})).TableNames ?? []
     },
     async stack() {
-      const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName: STACK }))
+      const { Stacks } = await new CloudFormation({}).describeStacks({ StackName: STACK })
       return Stacks?.[0]
     },
     async liveVersion(): Promise<string | undefined> {
-      const command = new GetAliasCommand({ FunctionName: FUNCTION, Name: 'live' })
-      return (await new LambdaClient({}).send(command)).FunctionVersion
+      return (await new Lambda({}).getAlias({ FunctionName: FUNCTION, Name: 'live' })).FunctionVersion
     },
     /** The schedules and concurrency, which stop and resume change. */
     async state() {
-      const { Rules = [] } = await new EventBridgeClient({}).send(new ListRulesCommand({}))
-      const command = new GetFunctionConcurrencyCommand({ FunctionName: FUNCTION })
-      const { ReservedConcurrentExecutions: reserved } = await new LambdaClient({}).send(command)
+      const { Rules = [] } = await new EventBridge({}).listRules({})
+      const { ReservedConcurrentExecutions: reserved } = await new Lambda({}).getFunctionConcurrency({
+        FunctionName: FUNCTION,
+      })
       return { reserved, schedules: [...new Set(Rules.map(({ State }) => State))] }
     },
     /** The service's buckets, without the framework's own. */
     async keptBuckets(): Promise<string[]> {
-      const { Buckets = [] } = await new S3Client({ forcePathStyle: true }).send(new ListBucketsCommand({}))
+      const { Buckets = [] } = await new S3({ forcePathStyle: true }).listBuckets({})
       return Buckets.map(({ Name = '' }) => Name).filter(
         (name) => !name.includes('serverlessdeployment') && name !== USAGE_BUCKET,
       )
@@ -266,7 +217,7 @@ export async function startStage(common: Record<string, string> = {}) {
     async promoteInto(workspace: string): Promise<string> {
       const { SANDBOX_BUCKET: Bucket } = await environmentOfFunction()
       const Key = `sandboxes/${workspace}/sess_a/report.csv`
-      await new S3Client({ forcePathStyle: true }).send(new PutObjectCommand({ Bucket, Key, Body: 'a;b\n' }))
+      await new S3({ forcePathStyle: true }).putObject({ Bucket, Key, Body: 'a;b\n' })
       const create = ['keys', 'create', '--workspace', workspace, '--permission', 'files:promote', '--json']
       const [created] = jsonLines(await admin(...create))
       const url = `${apis.at(-1)?.baseUrl}/containers/sess_a/files/${formatFileId('report.csv' as FilePath)}/promote`
@@ -288,10 +239,10 @@ export async function startStage(common: Record<string, string> = {}) {
 
 /** Expects a table to have what the template gives each: expiry, and backups to any point in time. */
 export async function expectBackedUp(TableName: string): Promise<void> {
-  const client = new DynamoDBClient({})
-  const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }))
+  const client = new DynamoDB({})
+  const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName })
   expect(TimeToLiveDescription).toMatchObject({ TimeToLiveStatus: 'ENABLED', AttributeName: 'ttl_at' })
-  const { ContinuousBackupsDescription } = await client.send(new DescribeContinuousBackupsCommand({ TableName }))
+  const { ContinuousBackupsDescription } = await client.describeContinuousBackups({ TableName })
   const status = ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus
   expect(status).toBe('ENABLED')
 }
