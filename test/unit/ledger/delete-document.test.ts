@@ -32,7 +32,7 @@ describe('a deletion begins a refund of the bytes', () => {
     expect(ports.state()).toEqual({ ...NOTHING, entries: 3 })
   })
 
-  it('again once markers whose answers were lost, which took up all places, are older than their lease', async () => {
+  it('again once refunds whose answers were lost, and which filled all places, are older than their lease', async () => {
     const ports = createPorts({ random: () => 1 })
     for (let each = 0; each < 5; each++) await ports.addDocument(ports.begin({ sizeBytes: 1 }))
     const mark = ports.ledger.beginRefund
@@ -46,7 +46,7 @@ describe('a deletion begins a refund of the bytes', () => {
       await resolve('work', ports)
     }
     marking.mockRestore()
-    expect(ports.state().markers).toBeGreaterThan(40)
+    expect(ports.state().entries).toBeGreaterThan(40)
     ports.pass(60 * LEASE_MS)
     await resolve('work', ports)
     expect(ports.state()).toMatchObject({ used: 0, unfinished: 0 })
