@@ -66,7 +66,7 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
       const signal = AbortSignal.timeout(60_000)
       const pending = { ...attempt, state: 'pending', dueAtMs: leaseEndsAtMs } as const
       expect(await stores.documents.begin(pending, undefined, signal)).toBeUndefined()
-      expect((await stores.ledger.hold({ ...ids, sizeBytes, leaseEndsAtMs }, signal, 0)).outcome).toBe('taken')
+      expect((await stores.ledger.hold({ ...ids, sizeBytes, leaseEndsAtMs }, signal, 0)).outcome).toBe('held')
     },
 
     async stateOf({ workspaceId }: TestWorkspace): Promise<WorkspaceState> {
