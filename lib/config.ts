@@ -31,7 +31,8 @@ export const VARIABLES = {
   documentKeyTemplate: { default: 'documents/{workspace_id}/{document_id}/{attempt_id}' },
   maxFileBytes: { default: 5 * GIB, min: 0, max: 50 * 1024 * GIB },
   defaultQuotaBytes: { default: 10 * GIB, min: 0, max: Number.MAX_SAFE_INTEGER },
-  rateLimitPerMinute: { default: 600, min: 1, max: 60_000 },
+  /** One item counts all of a workspace: 30,000 a minute are half of the writes it can take. */
+  rateLimitPerMinute: { default: 600, min: 1, max: 30_000 },
   multipartThresholdBytes: { default: 64 * MIB, min: 5 * MIB, max: 5 * GIB },
   s3ForcePathStyle: { default: false },
   auditRoundHours: { default: 24, min: 2, max: 72 },
@@ -45,8 +46,8 @@ type ValueOf<Rule> = Rule extends { default: number } ? number : Rule extends { 
 
 /**
  * GCRA (the generic cell rate algorithm): `burst` requests at once, and one more every `60 000 / requestsPerMinute` ms.
- * Its only state is a time, the theoretical arrival time (TAT): when the key, had it sent evenly, would be due again.
- * The TAT of a key that has been quiet is in the past.
+ * Its only state is a time, the theoretical arrival time (TAT): when the next request would be due, had all come evenly.
+ * The TAT of one that has been quiet is in the past.
  */
 export interface RateLimitPolicy {
   requestsPerMinute: number
@@ -62,7 +63,7 @@ export interface Config extends Omit<Values, 'corsAllowedOrigins'> {
   corsAllowedOrigins: readonly string[]
 }
 
-/** The most that the limit of a key may be. */
+/** The most that a limit may be. */
 export const MOST_REQUESTS_PER_MINUTE = VARIABLES.rateLimitPerMinute.max
 
 /** The limit of a platform key without one of its own: it serves all tenants. */

@@ -47,8 +47,13 @@ export const REASONS = {
   },
   rate_limited: {
     status: 429,
-    detail: 'This API key sends requests faster than its rate limit allows.',
+    detail: 'Requests come faster than the rate limit of the API key, or of all keys of its workspace, allows.',
     retryAfterSeconds: 1,
+  },
+  workspace_disabled: {
+    status: 403,
+    message: 'Workspace disabled',
+    detail: 'The platform has disabled the workspace: its files stay, and its keys work again once it is enabled.',
   },
   permission_denied: {
     status: 403,

@@ -24,6 +24,8 @@ export async function deleteWorkspace(
   if (found === undefined) throw new ServiceError('workspace_not_found')
   if (!(await workspaces.remove(workspaceId, found.version, signal)))
     throw new ServiceError('workspace_busy', { detail: `Its keys are deleted. ${UNDER_WAY}` })
+  // A workspace made again begins with limits of its own, whoever makes it.
+  await deps.rateLimiter.setLimits(workspaceId, { version: found.version + 1 }, signal)
   await removeKeysLeft(workspaceId, deps, signal)
 }
 

@@ -1,4 +1,5 @@
 import type { ApiKeyAdministration } from '../auth/api-key-administration.ts'
+import type { RateLimiter } from '../auth/rate-limit.ts'
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
 import type { Retention } from '../ledger/expiry.ts'
@@ -9,6 +10,7 @@ export interface WorkspaceDependencies {
   ledger: Pick<Ledger, 'read'>
   workspaces: Pick<LedgerMaintenance, 'create' | 'change' | 'remove' | 'readAll'>
   apiKeys: ApiKeyAdministration
+  rateLimiter: Pick<RateLimiter, 'setLimits'>
   defaultQuotaBytes: number
   now(): number
 }
@@ -45,8 +47,10 @@ export async function saveWorkspace(
       ledger = saved
     }
     // Also if nothing is new: an earlier try may have been interrupted here.
-    if ('requestsPerMinute' in to) await limitKeys(workspaceId, deps, signal)
-    return { ledger, isNew: known === undefined }
+    const isNew = known === undefined
+    if (isNew || 'requestsPerMinute' in to || 'isDisabled' in to)
+      await deps.rateLimiter.setLimits(workspaceId, ledger, signal)
+    return { ledger, isNew }
   }
   throw new ServiceError('workspace_busy')
 }
@@ -55,26 +59,4 @@ export async function saveWorkspace(
 function withBothTimes(to: Partial<WorkspaceSettings>, { expireAfterSeconds, expireAtMostSeconds }: Retention) {
   const isOfTimes = 'expireAfterSeconds' in to || 'expireAtMostSeconds' in to
   return isOfTimes ? { expireAfterSeconds, expireAtMostSeconds, ...to } : to
-}
-
-/**
- * Gives the keys of a workspace its limit. Whoever changes the one or adds the other looks at the other afterwards, so
- * the last of them sees both.
- */
-export async function limitKeys(
-  workspaceId: WorkspaceId,
-  { ledger, apiKeys }: Pick<WorkspaceDependencies, 'ledger' | 'apiKeys'>,
-  signal: AbortSignal,
-): Promise<void> {
-  const read = async () => (await ledger.read(workspaceId, signal))?.requestsPerMinute
-  let given: number | undefined
-  let limit = await read()
-  do {
-    given = limit
-    for await (const key of apiKeys.list({ workspaceId }, signal)) {
-      const change = { workspaceRequestsPerMinute: given }
-      if (!('error' in key) && key.workspaceRequestsPerMinute !== given) await apiKeys.change(key.keyId, change, signal)
-    }
-    limit = await read()
-  } while (limit !== given)
 }

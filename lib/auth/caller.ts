@@ -12,16 +12,13 @@ interface Rights {
   userId: string | undefined
   /** ms since 1970; missing: never. */
   expiresAtMs?: number | undefined
-  /** Missing: that of its workspace, or else the service's. */
+  /** Missing: its workspace's, which it shares with others; for a platform key, PLATFORM_REQUESTS_PER_MINUTE. */
   requestsPerMinute?: number | undefined
 }
 
 /** A workspace's key reaches its files, a platform key all workspaces and their keys, but no file. */
 export type ApiKeyGrant = Rights &
-  (
-    | { kind: 'standard' | 'management'; workspaceId: WorkspaceId; workspaceRequestsPerMinute?: number | undefined }
-    | { kind: 'platform'; workspaceId?: undefined; workspaceRequestsPerMinute?: undefined }
-  )
+  ({ kind: 'standard' | 'management'; workspaceId: WorkspaceId } | { kind: 'platform'; workspaceId?: undefined })
 export type KeyKind = ApiKeyGrant['kind']
 
 /** The sender of a request. All that the service knows about them comes from their API key's record. */

@@ -1,7 +1,22 @@
-import type { RateLimitPolicy } from '../config.ts'
+import { PLATFORM_REQUESTS_PER_MINUTE, type RateLimitPolicy, rateLimitOf } from '../config.ts'
+import type { WorkspaceId } from '../ids.ts'
+import type { AnyCaller } from './caller.ts'
+
+/** Requests that are counted together. */
+export interface Counter {
+  id: string
+  /** Missing: of a platform key. */
+  workspaceId: WorkspaceId | undefined
+  /** Missing: that of the workspace, or else the service's. */
+  requestsPerMinute: number | undefined
+}
 
 export interface RateLimitDecision {
+  /** The limit that holds now. */
+  policy: RateLimitPolicy
   isAllowed: boolean
+  /** The workspace is: then nothing is allowed. */
+  isDisabled: boolean
   /** Requests that could be sent right now. */
   remaining: number
   /** Until the whole burst is available again. */
@@ -10,20 +25,41 @@ export interface RateLimitDecision {
   retryAfterMs: number
 }
 
+/** What the rate limiter knows of a workspace, as of one version of its ledger. */
+export interface WorkspaceLimits {
+  requestsPerMinute?: number | undefined
+  isDisabled?: true | undefined
+  version: number
+}
+
 export interface RateLimiter {
+  /** Of a workspace without a limit of its own. */
   readonly policy: RateLimitPolicy
-  /** The same keys, with a limit of their own. */
-  withLimit(requestsPerMinute: number): RateLimiter
   /**
    * Counts requests if they are all within the limit.
-   * @param count at most the burst; omitted: one
+   * @param count omitted: one. More than the burst are refused
    * @throws ServiceError service_unavailable: the store does not answer
    */
-  take(keyId: string, signal: AbortSignal, count?: number): Promise<RateLimitDecision>
+  take(counter: Counter, signal: AbortSignal, count?: number): Promise<RateLimitDecision>
+  /**
+   * What holds for a workspace from now on: with another limit, its count begins anew. Limits as of an older version
+   * than those that hold change nothing. May be repeated.
+   */
+  setLimits(workspaceId: WorkspaceId, limits: WorkspaceLimits, signal: AbortSignal): Promise<void>
 }
 
 /** A day, whatever the policy: what DynamoDB's TTL removes too early has to be written again. */
 const LEAST_STATE_SECONDS = 24 * 60 * 60
+
+/** A key with a limit of its own has a counter of its own; the other keys of a workspace share one. */
+export function counterOf({ kind, keyId, workspaceId, requestsPerMinute }: AnyCaller): Counter {
+  if (kind === 'platform')
+    return { id: keyId, workspaceId, requestsPerMinute: requestsPerMinute ?? PLATFORM_REQUESTS_PER_MINUTE }
+  const id = requestsPerMinute === undefined ? workspaceCounterId(workspaceId) : keyId
+  return { id, workspaceId, requestsPerMinute }
+}
+
+export const workspaceCounterId = (workspaceId: WorkspaceId) => `workspace/${workspaceId}`
 
 export function emissionIntervalMs(policy: RateLimitPolicy): number {
   return 60_000 / policy.requestsPerMinute
@@ -34,21 +70,20 @@ export function toleranceMs(policy: RateLimitPolicy, count = 1): number {
   return (policy.burst - count) * emissionIntervalMs(policy)
 }
 
-/** A TAT must be kept while it can be in the future: without it, the key would get a whole new burst. */
+/** A TAT must be kept while it can be in the future: without it, the counter would get a whole new burst. */
 export function stateSeconds(policy: RateLimitPolicy): number {
   return Math.max(LEAST_STATE_SECONDS, Math.ceil((policy.burst * emissionIntervalMs(policy)) / 1000))
 }
 
 export function describeDecision(
-  policy: RateLimitPolicy,
-  isAllowed: boolean,
+  { policy, isAllowed, isDisabled = false }: Pick<RateLimitDecision, 'policy' | 'isAllowed'> & { isDisabled?: boolean },
   tatMs: number,
   nowMs: number,
 ): RateLimitDecision {
   const aheadMs = Math.max(0, tatMs - nowMs)
   const headroomMs = toleranceMs(policy) - aheadMs
   return {
-    isAllowed,
+    ...{ policy, isAllowed, isDisabled },
     remaining: headroomMs < 0 ? 0 : Math.floor(headroomMs / emissionIntervalMs(policy)) + 1,
     resetMs: aheadMs,
     retryAfterMs: Math.max(0, -headroomMs),
@@ -56,37 +91,63 @@ export function describeDecision(
 }
 
 /** At this many, all are forgotten, which does no harm: the store counts, too. */
-const MOST_KEYS = 10_000
+const MOST_COUNTERS = 10_000
+/** For so long, a process refuses by what it remembers: the workspace may have got another limit meanwhile. */
+const MEMORY_MS = 1000
+
+/** What a process knows of a counter: the last decision, and a TAT with what was let through since. */
+interface Count {
+  decision: RateLimitDecision
+  tatMs: number
+  /** When the store was last asked, and has answered or failed. */
+  askedAtMs: number
+}
 
 /**
  * Counts what this process lets through, and remembers what the store answered. A TAT only grows, so what is above the
- * limit here is above it there. So a busy key spares its item, and is limited even while the store does not answer.
+ * limit here is above it there. So a busy counter spares its item, and is limited even while the store does not answer.
  */
-export function countInProcess(now: () => number) {
-  const tats = new Map<string, number>()
-  return (store: Pick<RateLimiter, 'policy' | 'take'>) => ({
+export function countInProcess(store: Pick<RateLimiter, 'policy' | 'take'>, now: () => number) {
+  const counts = new Map<string, Count>()
+  const countOf = ({ id, requestsPerMinute }: Counter): Count => {
+    const policy = requestsPerMinute === undefined ? store.policy : rateLimitOf(requestsPerMinute)
+    const decision = () => describeDecision({ policy, isAllowed: true }, 0, now())
+    return counts.get(id) ?? { decision: decision(), tatMs: 0, askedAtMs: Number.NEGATIVE_INFINITY }
+  }
+
+  return {
     /** @returns undefined: the store has to be asked */
-    refusalOf(keyId: string): RateLimitDecision | undefined {
-      const [tatMs, nowMs] = [tats.get(keyId) ?? 0, now()]
-      return tatMs > nowMs + toleranceMs(store.policy) ? describeDecision(store.policy, false, tatMs, nowMs) : undefined
+    refusalOf(counter: Counter): RateLimitDecision | undefined {
+      const { decision, tatMs, askedAtMs } = countOf(counter)
+      const isRefused = decision.isDisabled || tatMs > now() + toleranceMs(decision.policy)
+      if (!isRefused || now() - askedAtMs >= MEMORY_MS) return undefined
+      return describeDecision({ ...decision, isAllowed: false }, tatMs, now())
     },
 
     /** Until so many would be allowed, or a whole burst, as far as this process knows. */
-    pauseMs(keyId: string, count: number): number {
-      const latestTatMs = now() + toleranceMs(store.policy, Math.min(count, store.policy.burst))
-      return Math.max(0, (tats.get(keyId) ?? 0) - latestTatMs)
+    pauseMs(counter: Counter, requests: number): number {
+      const { decision, tatMs } = countOf(counter)
+      const latestTatMs = now() + toleranceMs(decision.policy, Math.min(requests, decision.policy.burst))
+      return Math.max(0, tatMs - latestTatMs)
     },
 
-    async take(keyId: string, signal: AbortSignal, count = 1): Promise<RateLimitDecision> {
+    async take(counter: Counter, signal: AbortSignal, requests = 1): Promise<RateLimitDecision> {
       const nowMs = now()
-      const interval = emissionIntervalMs(store.policy)
-      if (tats.size >= MOST_KEYS) tats.clear()
-      tats.set(keyId, Math.max(nowMs, tats.get(keyId) ?? 0) + count * interval)
-      const decision = await store.take(keyId, signal, count)
-      // A request that the store refuses counts nowhere.
-      const ownTatMs = (tats.get(keyId) ?? 0) - (decision.isAllowed ? 0 : count * interval)
-      tats.set(keyId, Math.max(ownTatMs, nowMs + decision.resetMs))
+      if (counts.size >= MOST_COUNTERS) counts.clear()
+      const count = countOf(counter)
+      counts.set(counter.id, count)
+      const { policy } = count.decision
+      const countedMs = requests * emissionIntervalMs(policy)
+      count.tatMs = Math.max(nowMs, count.tatMs) + countedMs
+      const decision = await store.take(counter, signal, requests).finally(() => {
+        count.askedAtMs = nowMs
+      })
+      // A request that the store refuses counts nowhere, and nothing that was counted by another limit counts.
+      const isSameLimit = decision.policy.requestsPerMinute === policy.requestsPerMinute
+      const ownTatMs = isSameLimit ? count.tatMs - (decision.isAllowed ? 0 : countedMs) : 0
+      count.tatMs = Math.max(ownTatMs, nowMs + decision.resetMs)
+      count.decision = decision
       return decision
     },
-  })
+  }
 }

@@ -82,7 +82,7 @@ export const OPERATIONS = {
   save_workspace: {
     ...MANAGED,
     route: `PUT ${WORKSPACE}`,
-    body: ['quota_bytes', 'expire_after_seconds', 'expire_at_most_seconds', 'requests_per_minute'],
+    body: ['quota_bytes', 'expire_after_seconds', 'expire_at_most_seconds', 'requests_per_minute', 'disabled', 'label'],
   },
   delete_workspace: { ...MANAGED, route: `DELETE ${WORKSPACE}` },
   list_keys: { ...MANAGED, route: `GET ${WORKSPACE}/keys`, query: ['limit', 'cursor'] },

@@ -2,7 +2,6 @@ import type { MiddlewareObj } from '@middy/core'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { AnyCaller } from '../auth/caller.ts'
 import type { RateLimitDecision } from '../auth/rate-limit.ts'
-import type { RateLimitPolicy } from '../config.ts'
 import type { ServiceError } from '../errors.ts'
 import type { MetricValues } from '../metrics.ts'
 import type { PromotionRequest } from '../promotion/promotion.ts'
@@ -11,7 +10,6 @@ import type { AnswerHeaders } from './headers.ts'
 import type { OperationName } from './operations.ts'
 
 export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'countMore' | 'pauseMs'> {
-  policy: RateLimitPolicy
   /** undefined when the limiter's store did not answer: then the request passes. */
   decision: Promise<RateLimitDecision | undefined>
 }

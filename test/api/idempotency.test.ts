@@ -79,7 +79,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
     const named = isNamed && { container_id: CONTAINER, path: PATH }
     const metadata = { reason: 'idempotency_key_reused', detail, ...named }
     const refused = await api.promote({ headers: { ...withKey().headers, Authorization }, ...other })
-    const headers = key ? RATE_HEADERS : { ...RATE_HEADERS, ratelimit: '"default";r=3;t=2' }
+    const headers = { ...RATE_HEADERS, ratelimit: '"default";r=3;t=2' }
     expectRefusal(refused, 400, 'Invalid request parameters', metadata, { headers })
     expectOneDocument(api)
   })

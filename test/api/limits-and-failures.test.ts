@@ -38,16 +38,16 @@ describe('POST …/promote: 429', () => {
       name === 'one without permission' ? { Authorization: `Bearer ${api.apiKeys.add({ permissions: [] })}` } : {}
     for (let i = 0; i < 5; i++) await api.promote({ path: 'missing', headers })
     const response = await api.promote({ ...request, headers })
-    const detail = 'This API key sends requests faster than its rate limit allows.'
+    const detail = 'Requests come faster than the rate limit of the API key, or of all keys of its workspace, allows.'
     const told = { headers: { ...RATE_HEADERS, ratelimit: '"default";r=0;t=5', 'retry-after': '1' } }
     expectRefusal(response, 429, 'Rate limit exceeded', { reason: 'rate_limited', detail }, told)
     expectUntouched(api)
   })
 
   it('ends a lookup that hangs as soon as the limiter refuses', async () => {
-    const refuse = async () => ({ isAllowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 5000 })
+    const refusal = { isAllowed: false, isDisabled: false, remaining: 0, retryAfterMs: 1000, resetMs: 5000 }
     const policy = { requestsPerMinute: 60, burst: 5 }
-    const api = createTestApi({ rateLimiter: { ...UNLIMITED, policy, take: refuse } })
+    const api = createTestApi({ rateLimiter: { ...UNLIMITED, take: async () => ({ policy, ...refusal }) } })
     const ended = vi.fn()
     vi.spyOn(api.objects, 'findContainerFile').mockImplementation(
       (_, signal) => new Promise((__, reject) => signal.addEventListener('abort', () => reject(ended(signal.reason)))),
@@ -73,7 +73,8 @@ describe('POST …/promote: 500 and 503', () => {
   it('limits by what this process has let through while the rate limiter is away', async () => {
     const take = () => Promise.reject(new ServiceError('service_unavailable'))
     const api = createTestApi({ rateLimiter: { ...UNLIMITED, policy: { requestsPerMinute: 60, burst: 5 }, take } })
-    const responses = await Promise.all(Array.from({ length: 12 }, () => api.promote({ path: 'missing' })))
+    const responses: Awaited<ReturnType<typeof api.promote>>[] = []
+    for (let requests = 0; requests < 12; requests++) responses.push(await api.promote({ path: 'missing' }))
     const refused = responses.filter(({ status }) => status === 429)
     expect(refused).toHaveLength(7)
     for (const { headers } of refused)

@@ -4,11 +4,11 @@ import type { RateLimitPolicy } from '../../lib/config.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { createTestApi } from '../support/api/test-api.ts'
 
-const PASSED: RateLimitDecision = { isAllowed: true, remaining: 4, resetMs: 1000, retryAfterMs: 0 }
 const POLICY: RateLimitPolicy = { requestsPerMinute: 60, burst: 5 }
+const PASSED = { isAllowed: true, isDisabled: false, remaining: 4, resetMs: 1000, retryAfterMs: 0 }
 
 const promote = async (decision: Partial<RateLimitDecision>, policy = POLICY) => {
-  const rateLimiter = { ...UNLIMITED, policy, take: async () => ({ ...PASSED, ...decision }) }
+  const rateLimiter = { ...UNLIMITED, take: async () => ({ policy, ...PASSED, ...decision }) }
   return (await createTestApi({ rateLimiter }).promote({})).headers
 }
 

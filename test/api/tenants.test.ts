@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { PERMISSIONS } from '../../lib/auth/caller.ts'
+import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { OperationName } from '../support/api/operations.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
@@ -27,11 +28,11 @@ describe('PUT /workspaces/{workspace_id}', () => {
   it('makes a workspace, and a repetition changes what is named, takes away what is null, and leaves the rest', async () => {
     const made = await bodyOf(call('save_workspace', { quota_bytes: 500, expire_after_seconds: 3600 }))
     const created_at = new Date(api.clock.nowMs).toISOString()
-    const settings = { expire_after_seconds: 3600, expire_at_most_seconds: null, requests_per_minute: null, created_at }
-    const usage = { workspace_id: 'ws_acme', used_bytes: 0, documents: 0 }
+    const settings = { expire_after_seconds: 3600, expire_at_most_seconds: null, requests_per_minute: null }
+    const usage = { workspace_id: 'ws_acme', used_bytes: 0, documents: 0, disabled: false, label: null, created_at }
     expect(made).toEqual({ ...usage, ...settings, quota_bytes: 500, remaining_bytes: 500, is_new: true })
     api.clock.nowMs += 5000
-    const change = { expire_after_seconds: null, requests_per_minute: 30 }
+    const change = { expire_after_seconds: null, requests_per_minute: 30, label: 'ACME Ltd, 0815 – é🙂' }
     const expected = { ...made, ...change, is_new: false }
     for (let times = 0; times < 2; times++) expect(await bodyOf(call('save_workspace', change))).toEqual(expected)
     const { is_new: _, ...shown } = expected
@@ -58,6 +59,61 @@ describe('PUT /workspaces/{workspace_id}', () => {
     expect(await limits()).toEqual([12, 30, 30])
     await call('save_workspace', { requests_per_minute: null })
     expect(await limits()).toEqual([12, 60, 60])
+  })
+
+  it('counts the requests of its keys together, and another limit holds at once, for those it refused, too', async () => {
+    await call('save_workspace', { requests_per_minute: 12 })
+    const tokens = [
+      await tokenOf(call('save_key', MANAGEMENT)),
+      await tokenOf(call('save_key', MANAGEMENT, { ...ACME, name: 'b' })),
+    ]
+    const statuses = async () =>
+      Promise.all(tokens.map(async (token) => (await api.call('list_documents', { headers: bearer(token) })).status))
+    expect([await statuses(), await statuses()]).toEqual([
+      [200, 200],
+      [429, 429],
+    ])
+    await call('save_workspace', { requests_per_minute: 60 })
+    api.clock.nowMs += 1000
+    expect(await statuses()).toEqual([200, 200])
+  })
+
+  it('refuses the keys of a disabled workspace, also those with a limit of their own, and keeps everything', async () => {
+    const acme = { workspace_id: 'ws_1' }
+    const own = await tokenOf(
+      call('save_workspace', {}, acme).then(() =>
+        call('save_key', { ...MANAGEMENT, requests_per_minute: 12 }, { ...acme, name: 'own' }),
+      ),
+    )
+    await api.promote({})
+    expect(await bodyOf(call('save_workspace', { disabled: true }, acme))).toMatchObject({ disabled: true })
+    const before = api.stored.attributes(WORKSPACES_TABLE)
+    for (const token of [api.token, own]) {
+      for (let times = 0; times < 2; times++)
+        expect(refusalOf(await api.promote({ headers: bearer(token) }))).toEqual([403, 'workspace_disabled'])
+    }
+    expect(api.stored.attributes(WORKSPACES_TABLE)).toEqual(before)
+    expect(await bodyOf(call('save_workspace', { disabled: false }, acme))).toMatchObject({
+      disabled: false,
+      documents: 1,
+    })
+    api.clock.nowMs += 1000
+    expect((await api.promote({ headers: bearer(own) })).status).toBe(200)
+  })
+
+  it('can be repeated after its second write has failed, and then the new limit holds', async () => {
+    await call('save_workspace', {})
+    const token = await tokenOf(call('save_key', MANAGEMENT))
+    expect(await who(token)).toMatchObject({ requests_per_minute: 60 })
+    const { rateLimiter } = api.dependencies.administration
+    const { setLimits } = rateLimiter
+    rateLimiter.setLimits = () => Promise.reject(new ServiceError('service_unavailable'))
+    expect((await call('save_workspace', { requests_per_minute: 6 })).status).toBe(503)
+    rateLimiter.setLimits = setLimits
+    expect((await call('save_workspace', { requests_per_minute: 6 })).status).toBe(200)
+    api.clock.nowMs += 10_000
+    const statuses = [await who(token), await who(token)].map((body) => (typeof body === 'number' ? body : 200))
+    expect(statuses).toEqual([200, 429])
   })
 
   it('takes each of two times that do not fit together beside the other, but not both', async () => {
@@ -101,7 +157,11 @@ describe('PUT /workspaces/{workspace_id}', () => {
     ['a fraction', { quota_bytes: 1.5 }],
     ['a quota of null', { quota_bytes: null }],
     ['a limit of 0', { requests_per_minute: 0 }],
-    ['too high a limit', { requests_per_minute: 60_001 }],
+    ['too high a limit', { requests_per_minute: 30_001 }],
+    ['a word for disabled', { disabled: 'yes' }],
+    ['an empty label', { label: '' }],
+    ['too long a label', { label: 'x'.repeat(129) }],
+    ['a label with a line break', { label: 'a\u2028b' }],
     ['less than an hour', { expire_after_seconds: 60 }],
     ['more than ten years', { expire_at_most_seconds: 3650 * 86_400 + 1 }],
     ['unknown', { quota: 500 }],
@@ -313,16 +373,6 @@ describe('PUT …/keys/{name}', () => {
     }
     expect((await call('delete_workspace')).status).toBe(200)
     expect(acmes()).toEqual([])
-  })
-
-  it('beside a new limit of its workspace: gets that', async () => {
-    const { apiKeys } = api.dependencies.administration
-    const { add } = apiKeys
-    apiKeys.add = async (...args) => {
-      expect((await call('save_workspace', { requests_per_minute: 30 })).status).toBe(200)
-      return add(...args)
-    }
-    expect(await who(await tokenOf(call('save_key', MANAGEMENT)))).toMatchObject({ requests_per_minute: 30 })
   })
 
   it('beside itself: one token works at the end', async () => {

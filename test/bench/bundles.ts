@@ -52,7 +52,7 @@ export function promoteEvent(sizeBytes: number): unknown {
 }
 
 /** Nothing that limits one key may stand in the way. */
-export const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '60000' }
+export const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '30000' }
 
 /** The environment Lambda gives the function, with the endpoints of the simulator. */
 export function lambdaEnvironment(endpoint: string): Record<string, string> {

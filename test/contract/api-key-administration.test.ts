@@ -36,7 +36,6 @@ beforeEach(() => {
     userId: 'user_7',
     expiresAtMs: 1_800_000_000_000,
     requestsPerMinute: 60,
-    workspaceRequestsPerMinute: 90,
   }
 })
 
@@ -46,7 +45,7 @@ it.each<[string, Partial<ApiKeyGrant>, string?]>([
     'for management, without name, owner, expiry and a limit of its own',
     { kind: 'management', permissions: [], userId: undefined, expiresAtMs: undefined, requestsPerMinute: undefined },
   ],
-  ['for the platform', { kind: 'platform', workspaceId: undefined, workspaceRequestsPerMinute: undefined } as never],
+  ['for the platform', { kind: 'platform', workspaceId: undefined } as never],
 ])('adds a key %s, which authentication then finds by its token', async (_, change, name) => {
   const { key, token } = await add(change as Partial<typeof grant>, name)
   expect(await find(token)).toEqual(toApiKey(key))

@@ -3,6 +3,7 @@ import type { RateLimiter } from '../../lib/auth/rate-limit.ts'
 import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
 import type { RateLimitPolicy } from '../../lib/config.ts'
 import { newAttemptId } from '../../lib/ids.ts'
+import { counter } from '../support/stores/keys-and-limits.ts'
 import { useTables } from '../support/stores/table-stores.ts'
 
 /** One request every 100 ms, three at once. */
@@ -15,27 +16,33 @@ let limiter: RateLimiter
 let key: string
 const limiterOf = (policy: RateLimitPolicy) => {
   const { dynamoDb: client, config } = tables()
-  return createRateLimiter({ client, tableName: config.rateLimitsTable, policy, now: () => nowMs })
+  return createRateLimiter({
+    client,
+    tableName: config.rateLimitsTable,
+    workspacesTable: config.workspacesTable,
+    policy,
+    now: () => nowMs,
+  })
 }
 beforeEach(() => {
   nowMs = 1_800_000_000_000
   limiter = limiterOf(POLICY)
   key = `key_${newAttemptId()}`
 })
-const take = () => limiter.take(key, signal)
+const take = () => limiter.take(counter(key), signal)
 
 it('allows the burst, then refuses and says until when', async () => {
-  expect(await take()).toEqual({ isAllowed: true, remaining: 2, resetMs: 100, retryAfterMs: 0 })
-  expect(await take()).toEqual({ isAllowed: true, remaining: 1, resetMs: 200, retryAfterMs: 0 })
-  expect(await take()).toEqual({ isAllowed: true, remaining: 0, resetMs: 300, retryAfterMs: 100 })
-  expect(await take()).toEqual({ isAllowed: false, remaining: 0, resetMs: 300, retryAfterMs: 100 })
+  expect(await take()).toMatchObject({ isAllowed: true, remaining: 2, resetMs: 100, retryAfterMs: 0 })
+  expect(await take()).toMatchObject({ isAllowed: true, remaining: 1, resetMs: 200, retryAfterMs: 0 })
+  expect(await take()).toMatchObject({ isAllowed: true, remaining: 0, resetMs: 300, retryAfterMs: 100 })
+  expect(await take()).toMatchObject({ isAllowed: false, remaining: 0, resetMs: 300, retryAfterMs: 100 })
 })
 
 it('counts several at once, all or none of them', async () => {
-  const several = (count: number) => limiter.take(key, signal, count)
-  expect(await several(2)).toEqual({ isAllowed: true, remaining: 1, resetMs: 200, retryAfterMs: 0 })
+  const several = (count: number) => limiter.take(counter(key), signal, count)
+  expect(await several(2)).toMatchObject({ isAllowed: true, remaining: 1, resetMs: 200, retryAfterMs: 0 })
   expect(await several(2)).toMatchObject({ isAllowed: false, remaining: 1, resetMs: 200 })
-  expect(await several(1)).toEqual({ isAllowed: true, remaining: 0, resetMs: 300, retryAfterMs: 100 })
+  expect(await several(1)).toMatchObject({ isAllowed: true, remaining: 0, resetMs: 300, retryAfterMs: 100 })
   nowMs += 300
   expect(await several(3)).toMatchObject({ isAllowed: true, remaining: 0 })
 })

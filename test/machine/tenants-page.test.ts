@@ -54,9 +54,9 @@ describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
     proxy.fault = () => undefined
     expect(stdout).toContain("workspace_id: 'ws_of_program'")
     expect(stdout).toMatch(/^ws_of_program 0 0$/m)
-    // Each twice: sign up, plan; key, rotation; the last key; the end of the key and of the workspace.
+    // Each twice: sign up, plan, off, on; key, rotation; the last key; the end of the key and of the workspace.
     const workspace = '/v1/workspaces/ws_of_program'
-    const expected = [...Array(4).fill(`PUT ${workspace}`), ...Array(4).fill(`PUT ${workspace}/keys/backend`)]
+    const expected = [...Array(8).fill(`PUT ${workspace}`), ...Array(4).fill(`PUT ${workspace}/keys/backend`)]
     expected.push(...Array(2).fill(`DELETE ${workspace}/keys/backend`))
     expected.push(...Array(2).fill(`PUT ${workspace}/keys/offboarding`), ...Array(2).fill(`DELETE ${workspace}`))
     expect(changes.toSorted()).toEqual(expected.toSorted())

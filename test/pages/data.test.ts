@@ -47,17 +47,23 @@ beforeAll(async () => {
     expiresAtMs: 1,
     formerTokens: { g: 1 },
     requestsPerMinute: 1,
-    workspaceRequestsPerMinute: 1,
     createdAt: '2026',
   }
   await dependencies.administration.apiKeys.add({ ...key, ...state } as never, signal)
-  await dependencies.rateLimiter.take('key_1', signal)
-
   // A promotion; its document expires, is made anew, and is deleted.
   const workspaceId = key.workspaceId as never
-  await workspaces.create(workspaceId, { quotaBytes: 1000 }, signal)
-  const to = { expireAfterSeconds: 3600, expireAtMostSeconds: 7200, requestsPerMinute: 60 }
-  await workspaces.change(workspaceId, { shown: { quotaBytes: 1000 }, to }, signal)
+  const { ledger } = await workspaces.create(workspaceId, { quotaBytes: 1000 }, signal)
+  const disabled = {
+    expireAfterSeconds: 3600,
+    expireAtMostSeconds: 7200,
+    requestsPerMinute: 60,
+    isDisabled: true,
+  } as const
+  for (const to of [disabled, { isDisabled: undefined, label: 'ACME' }]) {
+    const shown = stored.ledgerOf(workspaceId) ?? ledger
+    const changed = await workspaces.change(workspaceId, { shown, to }, signal)
+    await dependencies.rateLimiter.setLimits(workspaceId, changed as typeof ledger, signal)
+  }
   const bytes = { bytes: Buffer.alloc(100), contentType: 'text/csv', contentEncoding: 'gzip' }
   api.objects.sandbox.set('sandboxes/ws_1/sess_1/a.csv', storedObject(bytes))
   const promote = async () => {

@@ -88,7 +88,7 @@ describe('the parameters', () => {
     ],
     ['sandboxKmsKeyArn is "alias/mine", allowed: KMS key ARN', { sandboxKmsKeyArn: 'alias/mine' }],
     ['formerKmsKeyArns is "arn:', { formerKmsKeyArns: `${EXISTING.sandboxKmsKeyArn},` }],
-    ['rateLimitPerMinute must be an integer from 1 to 60000, not "0"', { rateLimitPerMinute: '0' }],
+    ['rateLimitPerMinute must be an integer from 1 to 30000, not "0"', { rateLimitPerMinute: '0' }],
     ['deletedDocumentDays is "0", allowed: 1 to 3650', { deletedDocumentDays: '0' }],
     ['throttleRatePerSecond is "", allowed: 1 to', { throttleRatePerSecond: '' }],
     [

@@ -86,6 +86,7 @@ export async function removeEmptied(
     const why = 'something is still under way in it. Try again in a few minutes'
     throw new CommandError('workspace_busy', `Workspace ${workspaceId} was emptied but not deleted: ${why}.`)
   }
+  if (version !== undefined) await stores.rateLimiter.setLimits(workspaceId, { version: version + 1 }, signal)
   return left
 }
 

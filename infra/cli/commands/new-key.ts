@@ -21,7 +21,7 @@ interface KeyOptions {
   requestsPerMinute?: number
 }
 
-const OF_PLATFORM = { kind: 'platform', workspaceId: undefined, workspaceRequestsPerMinute: undefined } as const
+const OF_PLATFORM = { kind: 'platform', workspaceId: undefined } as const
 const YEAR_MS = 365 * 86_400_000
 
 const toExpiresAtMs = (expires: Expiry | undefined) => (expires === 'never' ? undefined : expires)

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { limitKeys } from '../../../lib/administration/save-workspace.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { chooseExpiry } from '../../../lib/ledger/expiry.ts'
 import type { StorageUsage, WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
@@ -49,7 +48,7 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
   add('set <workspace_id>', 'set how long documents are kept, and the limit of its keys')
     .option('--expire-after <duration>', 'if their promotion does not say: 30d, or never', parseRetention)
     .option('--expire-at-most <duration>', 'whatever their promotion says: 90d, or never', parseRetention)
-    .option('--requests-per-minute <number>', 'of each of its keys without a limit of its own; or default', parseLimit)
+    .option('--requests-per-minute <number>', 'of all its keys without a limit of their own; or default', parseLimit)
     .option('--existing', 'also those that are there', false)
     .addHelpText('after', RETENTION)
     .action(run(setWorkspace))
@@ -91,7 +90,7 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
     ['documents', ledger.documents.toLocaleString('en')],
     ['expire after', ledger.expireAfterSeconds ? duration(ledger.expireAfterSeconds) : 'never'],
     ['expire at most', ledger.expireAtMostSeconds ? duration(ledger.expireAtMostSeconds) : 'never'],
-    ['requests a minute of a key', ledger.requestsPerMinute?.toLocaleString('en') ?? 'default'],
+    ['requests a minute', ledger.requestsPerMinute?.toLocaleString('en') ?? 'default'],
     ['made', time(ledger.createdAt)],
     ['under way', `${underWay.length || 'nothing'}`],
   ]
@@ -146,8 +145,8 @@ async function setWorkspace(session: Session, workspaceId: WorkspaceId, options:
   const limit = { requestsPerMinute: requestsPerMinute === 'default' ? undefined : requestsPerMinute }
   const to = { ...retention, ...(requestsPerMinute !== undefined && limit) }
   const change = { shown: ledger, to }
-  requireChange(await workspaces.change(workspaceId, change, session.signal), workspaceId)
-  if ('requestsPerMinute' in to) await limitKeys(workspaceId, stores, session.signal)
+  const saved = requireChange(await workspaces.change(workspaceId, change, session.signal), workspaceId)
+  if ('requestsPerMinute' in to) await stores.rateLimiter.setLimits(workspaceId, saved, session.signal)
   const others = options.existing ? '' : ' Those that are there stay as they are: --existing changes them, too.'
   session.output.done(text + others, toJson({ ...ledger, ...to }))
   return options.existing ? expireExisting(session, workspaceId, retention) : 0

@@ -4,7 +4,7 @@ import { ownerHash, ownerHashIn } from '../../auth/api-token.ts'
 import type { ApiKeyStore, KeyKind } from '../../auth/caller.ts'
 import { isWorkspaceId } from '../../ids.ts'
 import type { Attributes } from './codec.ts'
-import { openTable, type TableSettings } from './table.ts'
+import { openItems, type TableSettings } from './table.ts'
 
 /** A record of the Keys table, in the form that every writer uses. */
 export interface ApiKeyItem {
@@ -25,14 +25,13 @@ export interface ApiKeyItem {
   /** ISO 8601, UTC. */
   created_at: string
   requests_per_minute?: number
-  workspace_requests_per_minute?: number
 }
 
 /** The keys of a workspace share a partition: they can be listed consistently. */
 export const keyOfRecord = (keyId: string) => ({ owner_hash: ownerHashIn(keyId), key_id: keyId })
 
 export function createApiKeyStore(settings: TableSettings): ApiKeyStore {
-  const table = openTable(settings)
+  const table = openItems(settings)
   return {
     async find(keyId, tokenHash, signal) {
       // The read is consistent: a disabled key must be refused at once.
@@ -54,7 +53,7 @@ export function toRecord(attributes: Attributes): ApiKeyRecord {
   const { key_id: keyId, workspace_id: workspaceId, token_hash: tokenHash, kind, permissions = [], status } = item
   if (typeof keyId !== 'string' || typeof tokenHash !== 'string')
     throw new Error('an API key record lacks its key_id or token_hash')
-  const numberOf = (name: 'expires_at' | 'requests_per_minute' | 'workspace_requests_per_minute') => {
+  const numberOf = (name: 'expires_at' | 'requests_per_minute') => {
     const number = item[name]
     if (number !== undefined && typeof number !== 'number')
       throw new Error(`API key record ${keyId} has no number as its ${name}`)
@@ -86,6 +85,5 @@ export function toRecord(attributes: Attributes): ApiKeyRecord {
     workspaceId,
     // Only the exact word counts; anything else gives no rights.
     kind: kind === 'management' ? 'management' : 'standard',
-    workspaceRequestsPerMinute: numberOf('workspace_requests_per_minute'),
   }
 }

@@ -44,16 +44,10 @@ export type Update = Condition &
 const MAX_BATCH_TRIES = 4
 const WITHOUT_UNDEFINED = { removeUndefinedValues: true }
 
-/** The calls of one table. Keys, items and values are plain objects. */
-export function openTable({ client, tableName: TableName }: TableSettings) {
-  const conditional = <Change extends Condition>({ values, ...expressions }: Change) => ({
-    TableName,
-    ...expressions,
-    ...(values && Object.keys(values).length > 0 && { ExpressionAttributeValues: marshall(values, WITHOUT_UNDEFINED) }),
-    ...(expressions.ConditionExpression && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
-  })
+/** What is done with single items that are there: all that most functions need, so that their bundles have no more. */
+export function openItems({ client, tableName: TableName }: TableSettings) {
   const updateOf = (key: object, change: Update) =>
-    new UpdateItemCommand({ Key: marshall(key), ...conditional(change) })
+    new UpdateItemCommand({ TableName, Key: marshall(key), ...conditional(change) })
 
   return {
     updateOf,
@@ -67,6 +61,18 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
       const command = new GetItemCommand({ TableName, Key: marshall(key), ConsistentRead: true, ...read })
       return (await send(client, command, options)).Item
     },
+
+    update(key: object, change: Update, options: SendOptions): Promise<Written> {
+      return written(send(client, updateOf(key, change), options))
+    },
+  }
+}
+
+/** The calls of one table. Keys, items and values are plain objects. */
+export function openTable(settings: TableSettings) {
+  const { client, tableName: TableName } = settings
+  return {
+    ...openItems(settings),
 
     /** Reads up to a hundred different items consistently, and returns those that are there, in no order. */
     async getAll(
@@ -88,16 +94,17 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
     },
 
     put(item: object, options: SendOptions, condition: Condition = {}): Promise<Written> {
-      const command = new PutItemCommand({ Item: marshall(item, WITHOUT_UNDEFINED), ...conditional(condition) })
+      const command = new PutItemCommand({
+        TableName,
+        Item: marshall(item, WITHOUT_UNDEFINED),
+        ...conditional(condition),
+      })
       return written(send(client, command, options))
     },
 
-    update(key: object, change: Update, options: SendOptions): Promise<Written> {
-      return written(send(client, updateOf(key, change), options))
-    },
-
     remove(key: object, condition: Condition, options: SendOptions): Promise<Written> {
-      return written(send(client, new DeleteItemCommand({ Key: marshall(key), ...conditional(condition) }), options))
+      const command = new DeleteItemCommand({ TableName, Key: marshall(key), ...conditional(condition) })
+      return written(send(client, command, options))
     },
 
     /** All items of a partition, read consistently, in pages. @param from.after a key: starts after it */
@@ -125,6 +132,12 @@ export function openTable({ client, tableName: TableName }: TableSettings) {
     },
   }
 }
+
+const conditional = <Change extends Condition>({ values, ...expressions }: Change) => ({
+  ...expressions,
+  ...(values && Object.keys(values).length > 0 && { ExpressionAttributeValues: marshall(values, WITHOUT_UNDEFINED) }),
+  ...(expressions.ConditionExpression && { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }),
+})
 
 /** Sets these attributes, and removes those that are undefined. Names are replaced, as some are reserved words. */
 export function setting(attributes: object, alsoSet: readonly string[] = []) {

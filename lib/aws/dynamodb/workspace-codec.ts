@@ -33,6 +33,8 @@ const SETTINGS = {
   expire_after: { member: 'expireAfterSeconds', kind: 'number', ...OPTIONAL },
   expire_at_most: { member: 'expireAtMostSeconds', kind: 'number', ...OPTIONAL },
   per_minute: { member: 'requestsPerMinute', kind: 'number', ...OPTIONAL },
+  disabled: { member: 'isDisabled', kind: 'true', ...OPTIONAL },
+  label: { member: 'label', kind: 'string', ...OPTIONAL },
 } as const satisfies Codec<WorkspaceSettings>
 
 export const WORKSPACE = {

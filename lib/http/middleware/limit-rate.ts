@@ -1,15 +1,14 @@
-import { countInProcess, emissionIntervalMs, type RateLimitDecision, type RateLimiter } from '../../auth/rate-limit.ts'
-import { PLATFORM_REQUESTS_PER_MINUTE, type RateLimitPolicy } from '../../config.ts'
+import {
+  type Counter,
+  counterOf,
+  countInProcess,
+  emissionIntervalMs,
+  type RateLimitDecision,
+  type RateLimiter,
+} from '../../auth/rate-limit.ts'
 import { ServiceError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { ApiMiddleware, RequestState } from '../request-state.ts'
-
-/** A key, and its counts in the store and in this process. */
-interface Limited {
-  keyId: string
-  limiter: RateLimiter
-  counted: ReturnType<ReturnType<typeof countInProcess>>
-}
 
 /** A slower limiter is treated as down: it must not hold up the requests that it is there to protect. */
 const LIMITER_TIMEOUT_MS = 1000
@@ -21,21 +20,17 @@ const LIMITER_TIMEOUT_MS = 1000
  */
 export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; now(): number }): ApiMiddleware {
   const { metrics } = deps
-  const countedOf = countInProcess(deps.now)
+  const counts = countInProcess(deps.rateLimiter, deps.now)
   const before: ApiMiddleware['before'] = ({ event }) => {
     const { state } = event
     if (state.caller === undefined) throw new Error('the rate limit needs an authenticated caller')
-    const { keyId, kind, requestsPerMinute, workspaceRequestsPerMinute } = state.caller
-    const byDefault = kind === 'platform' ? PLATFORM_REQUESTS_PER_MINUTE : undefined
-    const own = requestsPerMinute ?? workspaceRequestsPerMinute ?? byDefault
-    const limiter = own === undefined ? deps.rateLimiter : deps.rateLimiter.withLimit(own)
-    const limited: Limited = { keyId, limiter, counted: countedOf(limiter) }
-    const refusal = limited.counted.refusalOf(keyId)
-    const decision = refusal ? Promise.resolve(refusal) : takeOrPass(limited, state)
+    const counter = counterOf(state.caller)
+    const refusal = counts.refusalOf(counter)
+    const decision = refusal ? Promise.resolve(refusal) : takeOrPass(counter, state)
     const rateLimitPassed = decision.then(requireAllowed)
-    const countMore = (most: number) => countAsManyAsFit(limited, state, most)
-    const pauseMs = (count: number) => limited.counted.pauseMs(keyId, count)
-    state.rateLimit = { policy: limiter.policy, decision, rateLimitPassed, countMore, pauseMs }
+    const countMore = (most: number) => countAsManyAsFit(counter, state, most)
+    const pauseMs = (count: number) => counts.pauseMs(counter, count)
+    state.rateLimit = { decision, rateLimitPassed, countMore, pauseMs }
     const refused = new AbortController()
     rateLimitPassed.catch((refusal) => refused.abort(refusal))
     state.deadline = { ...state.deadline, signal: AbortSignal.any([state.deadline.signal, refused.signal]) }
@@ -43,9 +38,8 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
   }
 
   const after: ApiMiddleware['after'] = async ({ event: { state } }) => {
-    const { policy, decision: deciding } = state.rateLimit ?? {}
-    const decision = await deciding
-    if (policy && decision) Object.assign(state.responseHeaders, rateLimitHeaders(policy, decision))
+    const decision = await state.rateLimit?.decision
+    if (decision) Object.assign(state.responseHeaders, rateLimitHeaders(decision))
   }
 
   const onError: ApiMiddleware['onError'] = async (request) => {
@@ -56,20 +50,20 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
   }
 
   /** One more write. Where only some fit, as far as the last decision tells, these are taken. */
-  async function countAsManyAsFit(limited: Limited, state: RequestState, most: number): Promise<number> {
-    if (limited.counted.refusalOf(limited.keyId)) return 0
+  async function countAsManyAsFit(counter: Counter, state: RequestState, most: number): Promise<number> {
+    if (counts.refusalOf(counter)) return 0
     const last = await state.rateLimit?.decision
-    const count = Math.min(most, Math.max(1, last?.remaining ?? limited.limiter.policy.burst))
-    const decision = await takeOrPass(limited, state, count)
+    const count = Math.min(most, Math.max(1, last?.remaining ?? deps.rateLimiter.policy.burst))
+    const decision = await takeOrPass(counter, state, count)
     if (decision === undefined) return most
     if (state.rateLimit) state.rateLimit.decision = Promise.resolve(decision)
     return decision.isAllowed ? count : 0
   }
 
   /** @returns undefined while the limiter is down: the request passes */
-  function takeOrPass({ keyId, counted }: Limited, { deadline, log }: RequestState, count?: number) {
+  function takeOrPass(counter: Counter, { deadline, log }: RequestState, count?: number) {
     const signal = AbortSignal.any([deadline.signal, AbortSignal.timeout(LIMITER_TIMEOUT_MS)])
-    return counted.take(keyId, signal, count).catch((error) => {
+    return counts.take(counter, signal, count).catch((error) => {
       if (!deadline.signal.aborted) metrics.publish({ RateLimiterUnavailable: 1 })
       log.warn('rate limiter unavailable, request let through', { error })
       return undefined
@@ -80,13 +74,14 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
 }
 
 function requireAllowed(decision: RateLimitDecision | undefined): void {
+  if (decision?.isDisabled) throw new ServiceError('workspace_disabled')
   if (decision?.isAllowed !== false) return
   const retryAfterSeconds = Math.max(1, Math.ceil(decision.retryAfterMs / 1000))
   throw new ServiceError('rate_limited', { retryAfterSeconds })
 }
 
 /** draft-ietf-httpapi-ratelimit-headers: the burst `q` is fully available again within `w` seconds. */
-function rateLimitHeaders(policy: RateLimitPolicy, decision: RateLimitDecision): Record<string, string> {
+function rateLimitHeaders({ policy, ...decision }: RateLimitDecision): Record<string, string> {
   const windowSeconds = Math.max(1, Math.ceil((policy.burst * emissionIntervalMs(policy)) / 1000))
   return {
     'ratelimit-policy': `"default";q=${policy.burst};w=${windowSeconds}`,

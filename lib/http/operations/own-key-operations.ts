@@ -1,6 +1,8 @@
 import { permissionsOf } from '../../auth/authenticate.ts'
 import type { AnyCaller } from '../../auth/caller.ts'
-import type { Ledger } from '../../ledger/ports/ledger.ts'
+import type { RateLimiter } from '../../auth/rate-limit.ts'
+import { PLATFORM_REQUESTS_PER_MINUTE } from '../../config.ts'
+import type { Ledger, WorkspaceLedger } from '../../ledger/ports/ledger.ts'
 import { answer } from '../answers.ts'
 import type { Operations } from '../api-handler.ts'
 import { describeStorage } from '../shapes.ts'
@@ -9,12 +11,13 @@ export interface RetrieveKeyDependencies {
   ledger: Pick<Ledger, 'read'>
   /** For workspaces without a quota of their own. */
   defaultQuotaBytes: number
+  rateLimiter: Pick<RateLimiter, 'policy'>
 }
 
 /** Whom the caller's own key stands for, what it may do, and what holds in its workspace. */
-export function ownKeyOperations({ ledger, defaultQuotaBytes }: RetrieveKeyDependencies) {
+export function ownKeyOperations({ ledger, defaultQuotaBytes, rateLimiter }: RetrieveKeyDependencies) {
   return {
-    async retrieve_key({ caller, policy, state: { deadline } }) {
+    async retrieve_key({ caller, state: { deadline } }) {
       const { workspaceId, keyId, kind, userId, expiresAtMs } = caller
       const key = {
         key_id: keyId,
@@ -23,12 +26,14 @@ export function ownKeyOperations({ ledger, defaultQuotaBytes }: RetrieveKeyDepen
         permissions: permissionsOf(caller),
         user_id: userId ?? null,
         expires_at: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
-        requests_per_minute: policy.requestsPerMinute,
+        requests_per_minute: caller.requestsPerMinute ?? PLATFORM_REQUESTS_PER_MINUTE,
       }
       if (workspaceId === undefined) return answer(key)
-      const empty = { quotaBytes: defaultQuotaBytes, usedBytes: 0, documents: 0 }
-      const found = (await ledger.read(workspaceId, deadline.signal)) ?? empty
-      return answer({ ...key, ...describeStorage(found) })
+      const byDefault = { quotaBytes: defaultQuotaBytes, usedBytes: 0, documents: 0 }
+      const found: Pick<WorkspaceLedger, keyof typeof byDefault | 'requestsPerMinute'> =
+        (await ledger.read(workspaceId, deadline.signal)) ?? byDefault
+      const perMinute = caller.requestsPerMinute ?? found.requestsPerMinute ?? rateLimiter.policy.requestsPerMinute
+      return answer({ ...key, requests_per_minute: perMinute, ...describeStorage(found) })
     },
   } satisfies Operations<AnyCaller>
 }

@@ -53,12 +53,16 @@ function describeWorkspace(ledger: WorkspaceLedger) {
     workspace_id: ledger.workspaceId,
     ...describeStorage(ledger),
     requests_per_minute: ledger.requestsPerMinute ?? null,
+    disabled: ledger.isDisabled ?? false,
+    label: ledger.label ?? null,
     created_at: ledger.createdAt.toISOString(),
   }
 }
 
 /** Null takes a setting away; a missing one stays. */
 function readSettings(body: Body): Partial<WorkspaceSettings> {
+  const { disabled, label } = body
+  if (disabled !== undefined && typeof disabled !== 'boolean') refuseBody('disabled must be true or false.')
   const quotaBytes = readNumber(body, 'quota_bytes', 0, Number.MAX_SAFE_INTEGER)
   if (body.quota_bytes === null) refuseBody('quota_bytes cannot be null: a workspace always has a quota.')
   const retention = (name: string) => readNumber(body, name, LEAST_EXPIRY_SECONDS, MOST_RETENTION_SECONDS)
@@ -67,7 +71,15 @@ function readSettings(body: Body): Partial<WorkspaceSettings> {
     ...('expire_after_seconds' in body && { expireAfterSeconds: retention('expire_after_seconds') }),
     ...('expire_at_most_seconds' in body && { expireAtMostSeconds: retention('expire_at_most_seconds') }),
     ...('requests_per_minute' in body && { requestsPerMinute: readRequestsPerMinute(body) }),
+    ...(disabled !== undefined && { isDisabled: disabled || undefined }),
+    ...(label !== undefined && { label: readLabel(label) }),
   }
+}
+
+function readLabel(label: unknown): string | undefined {
+  if (label === null) return undefined
+  if (typeof label === 'string' && /^[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u.test(label)) return label
+  return refuseBody('label must be 1 to 128 characters, none of them a control character.')
 }
 
 function requireOrder({ expireAfterSeconds = 0, expireAtMostSeconds = Number.POSITIVE_INFINITY }: Retention): void {

@@ -30,8 +30,12 @@ export type RefundKey = Pick<Refund, 'workspaceId' | 'attemptId' | 'refundId'>
 
 export interface WorkspaceSettings extends Retention {
   quotaBytes: number
-  /** The limit of each of its keys that has none of its own; their records repeat it. Missing: the service's. */
+  /** Of all its keys together that have no limit of their own. Missing: the service's. */
   requestsPerMinute?: number | undefined
+  /** Its keys are refused, and nothing else changes. */
+  isDisabled?: true | undefined
+  /** What the platform calls it: 1 to 128 characters. */
+  label?: string | undefined
 }
 
 /** One item for each workspace, as of one moment. */

@@ -6,7 +6,7 @@ import { hashToken, keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-tok
 import { keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
 import { openStores } from '../../../lib/aws/stores.ts'
-import type { Config } from '../../../lib/config.ts'
+import { type Config, MOST_REQUESTS_PER_MINUTE } from '../../../lib/config.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
 import type { Log } from '../../../lib/logging.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
@@ -15,7 +15,7 @@ import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts
 
 /** As long as an id can be, because each letter is written with every promotion. */
 const WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'.padEnd(128, '-0')
-/** Enough that no key's own limit gets in the way. */
+/** Enough that no key's own limit gets in the way: what refuses is to be the ledger. */
 const KEYS = 50
 export const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 const now = () => Date.now()
@@ -42,6 +42,7 @@ export async function prepareTables(dynamoDb: Tables, definition: ServiceDefinit
         workspace_id: WORKSPACE,
         kind: 'management',
         status: 'enabled',
+        requests_per_minute: MOST_REQUESTS_PER_MINUTE,
       })
       await dynamoDb.execute('PutItem', { TableName: keysTable, Item })
       return token

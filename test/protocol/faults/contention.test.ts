@@ -14,7 +14,7 @@ let simulator: Worker<ContentionSimulatorMethods>
 const definition = inject('definition')
 
 beforeAll(async () => {
-  const env = { ...lambdaEnvironment('http://unused'), ...definition.environment, RATE_LIMIT_PER_MINUTE: '60000' }
+  const env = { ...lambdaEnvironment('http://unused'), ...definition.environment, RATE_LIMIT_PER_MINUTE: '30000' }
   simulator = await startWorker<ContentionSimulatorMethods>('workers/contention-simulator.ts', { env })
 })
 afterAll(() => simulator.stop())

@@ -10,10 +10,11 @@ import type { AnyResponse } from './openapi.ts'
 import { expectUntouched } from './promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH } from './test-api.ts'
 
+const TOLD = { remaining: 4, resetMs: 1000, retryAfterMs: 0 }
 export const UNLIMITED: RateLimiter = {
-  withLimit: () => UNLIMITED,
   policy: { requestsPerMinute: 60_000, burst: 10_000 },
-  take: async () => ({ isAllowed: true, remaining: 4, resetMs: 1000, retryAfterMs: 0 }),
+  take: async () => ({ policy: UNLIMITED.policy, isAllowed: true, isDisabled: false, ...TOLD }),
+  setLimits: async () => undefined,
 }
 export const OPENAI = { 'user-agent': 'OpenAI/JS 6.49.0' }
 export const ANTHROPIC = { 'anthropic-version': '2026-10-21' }

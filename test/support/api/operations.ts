@@ -60,7 +60,17 @@ const TESTED = {
   },
   delete_key: { calls: ['keys.get', 'keys.remove'] },
   delete_workspace: {
-    calls: ['ledger.read', 'keys.list', 'keys.remove', 'ledger.remove', 'ledger.read', 'keys.list'],
+    calls: [
+      ...[
+        'ledger.read',
+        'keys.list',
+        'keys.remove',
+        'ledger.remove',
+        'rateLimit.setLimits',
+        'ledger.read',
+        'keys.list',
+      ],
+    ],
   },
   delete_document: {
     facts: { is_replayed: false },

@@ -35,10 +35,11 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
   return {
     newPlatformKey: () => addKey(keysTable, { workspaceId: undefined, kind: 'platform' }),
 
-    /** @param quotaBytes omitted: the workspace has no ledger yet */
+    /** Its limits are known already, as after its first request. @param quotaBytes omitted: it has no ledger yet */
     async newWorkspace(quotaBytes?: number): Promise<TestWorkspace> {
       const workspaceId = `ws_${randomUUID()}` as WorkspaceId
       const token = await addKey(keysTable, { workspaceId, kind: 'management' })
+      await stores.rateLimiter.setLimits(workspaceId, { version: 0 }, AbortSignal.timeout(60_000))
       if (quotaBytes !== undefined) {
         await stores.workspaces.create(workspaceId, { quotaBytes }, AbortSignal.timeout(60_000))
       }

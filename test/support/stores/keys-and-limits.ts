@@ -1,11 +1,12 @@
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { hashToken, keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import type { ApiKey, ApiKeyGrant, Permission } from '../../../lib/auth/caller.ts'
+import type { Counter } from '../../../lib/auth/rate-limit.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { type ApiKeyItem, createApiKeyStore, keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import type { RateLimitPolicy } from '../../../lib/config.ts'
-import { createMemoryTables, KEYS_TABLE, RATE_LIMITS_TABLE } from '../dynamodb/memory-tables.ts'
+import { createMemoryTables, KEYS_TABLE, RATE_LIMITS_TABLE, WORKSPACES_TABLE } from '../dynamodb/memory-tables.ts'
 
 type Tables = Pick<ReturnType<typeof createMemoryTables>, 'client' | 'put'>
 
@@ -46,7 +47,10 @@ export async function addKey(
   return token
 }
 
+/** Whose limit is the limiter's own. */
+export const counter = (id = 'k'): Counter => ({ id, workspaceId: undefined, requestsPerMinute: undefined })
+
 /** @param client of the table; omitted: one of its own */
 export function createLimiter(policy: RateLimitPolicy, now: () => number, { client } = createMemoryTables({ now })) {
-  return createRateLimiter({ client, tableName: RATE_LIMITS_TABLE, policy, now })
+  return createRateLimiter({ client, tableName: RATE_LIMITS_TABLE, workspacesTable: WORKSPACES_TABLE, policy, now })
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
@@ -25,6 +26,7 @@ it('the audit of a large workspace streams: a million documents do not fill memo
   let peak = 0
   const every = async function* <Element>(make: (i: number) => Element) {
     for (let i = 0; i < count; i++) {
+      if (i % 10_000 === 9_999) await setImmediate()
       if (i % 100_000 === 99_999) peak = Math.max(peak, heldBytes())
       yield make(i)
     }

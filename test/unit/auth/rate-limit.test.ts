@@ -1,49 +1,168 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { countInProcess } from '../../../lib/auth/rate-limit.ts'
+import { counterOf, countInProcess, type WorkspaceLimits, workspaceCounterId } from '../../../lib/auth/rate-limit.ts'
+import { openStores } from '../../../lib/aws/stores.ts'
+import { rateLimitOf } from '../../../lib/config.ts'
 import { assertProperty } from '../../support/assert-property.ts'
-import { createLimiter } from '../../support/stores/keys-and-limits.ts'
+import { CONFIG, createMemoryTables, RATE_LIMITS_TABLE } from '../../support/dynamodb/memory-tables.ts'
+import { NOW_MS, WORKSPACE } from '../../support/ports.ts'
+import { counter } from '../../support/stores/keys-and-limits.ts'
 
-it('processes that count allow what the store alone would, and need not ask it about what it refused', async () => {
-  const requests = fc.array(fc.tuple(fc.nat(2), fc.constantFrom(0, 1, 40, 100, 400)))
-  const oneRun = async (all: [process: number, afterMs: number][]) => {
-    let nowMs = 0
-    const newLimiter = () => createLimiter({ requestsPerMinute: 600, burst: 3 }, () => nowMs)
-    const [alone, shared] = [newLimiter(), newLimiter()]
-    const processes = Array.from({ length: 3 }, () => countInProcess(() => nowMs)(shared))
-    const { signal } = new AbortController()
-    for (const [process, afterMs] of all) {
+const { signal } = new AbortController()
+const PROCESSES = 3
+const DAY_MS = 86_400_000
+
+/** What limiter, table and all processes are to do together: GCRA, by the newest limits that have arrived. */
+function createOracle() {
+  let limits: WorkspaceLimits = { version: 0 }
+  let tatMs = 0
+  const policy = () => rateLimitOf(limits.requestsPerMinute ?? CONFIG.rateLimitPerMinute)
+  const intervalMs = () => 60_000 / policy().requestsPerMinute
+  const allows = (nowMs: number, count = 1) =>
+    !limits.isDisabled && Math.max(nowMs, tatMs) <= nowMs + (policy().burst - count) * intervalMs()
+  return {
+    policy,
+    arrive(newer: WorkspaceLimits) {
+      if (newer.version <= limits.version) return
+      const isSame = newer.requestsPerMinute === limits.requestsPerMinute && newer.isDisabled === limits.isDisabled
+      if (!isSame) tatMs = 0
+      limits = newer
+    },
+    version: () => limits.version,
+    allows,
+    take(nowMs: number, count: number) {
+      const isAllowed = allows(nowMs, count)
+      if (isAllowed) tatMs = Math.max(nowMs, tatMs) + count * intervalMs()
+      return isAllowed
+    },
+  }
+}
+
+const plan = fc.record({
+  requestsPerMinute: fc.constantFrom(undefined, 1, 6, 60, 600),
+  isDisabled: fc.constantFrom(undefined, undefined, true as const),
+  isLate: fc.boolean(),
+})
+const steps = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({ process: fc.constantFrom(0, 0, 0, 0, 1, 2), count: fc.constantFrom(1, 1, 1, 2, 10, 100) }),
+  },
+  { weight: 2, arbitrary: plan },
+  { weight: 1, arbitrary: fc.constantFrom('first arrives' as const, 'last arrives' as const) },
+)
+const waits = fc.constantFrom(0, 0, 1, 99, 100, 999, 1000, 10_000, 60_000, 2 * DAY_MS)
+const histories = fc.array(fc.tuple(waits, steps), { maxLength: 40 })
+
+it('processes count a workspace as one would, by the limit that holds, and refuse by another for a second at most', async () => {
+  const isKey = { keyId: 'key_1', workspaceId: WORKSPACE, kind: 'standard', permissions: [], userId: 'user_1' } as const
+  const play = async (history: typeof histories extends fc.Arbitrary<infer History> ? History : never) => {
+    let nowMs = NOW_MS
+    const stored = createMemoryTables({ now: () => nowMs })
+    const open = () => openStores({ config: CONFIG, dynamoDb: stored.client, s3: {} as never, now: () => nowMs })
+    const { workspaces, rateLimiter } = open()
+    const processes = Array.from({ length: PROCESSES }, () => ({
+      counting: countInProcess(open().rateLimiter, () => nowMs),
+      askedAtMs: 0,
+      askedIn: 0,
+    }))
+    const oracle = createOracle()
+    const onTheirWay: WorkspaceLimits[] = []
+    const arrive = async (limits: WorkspaceLimits) => {
+      await rateLimiter.setLimits(WORKSPACE, limits, signal)
+      oracle.arrive(limits)
+    }
+    let { ledger } = await workspaces.create(WORKSPACE, { quotaBytes: 1 }, signal)
+    for (const [afterMs, step] of history) {
       nowMs += afterMs
-      const counting = processes[process] ?? expect.fail()
-      const { isAllowed } = counting.refusalOf('k') ?? (await counting.take('k', signal))
-      expect(isAllowed).toBe((await alone.take('k', signal)).isAllowed)
-      if (!isAllowed) expect(counting.refusalOf('k')).toMatchObject({ isAllowed, remaining: 0 })
+      const [item] = stored.attributes(RATE_LIMITS_TABLE)
+      if (Number(item?.ttl_at?.N) < nowMs / 1000) await stored.removeAll(RATE_LIMITS_TABLE)
+      if (typeof step === 'string') {
+        const limits = step === 'first arrives' ? onTheirWay.shift() : onTheirWay.pop()
+        if (limits) await arrive(limits)
+      } else if ('process' in step) {
+        const each = processes[step.process] ?? expect.fail()
+        const refusal = each.counting.refusalOf(counterOf(isKey))
+        if (refusal) {
+          expect(nowMs - each.askedAtMs).toBeLessThan(1000)
+          if (each.askedIn === oracle.version()) expect(oracle.allows(nowMs)).toBe(false)
+        } else {
+          each.askedAtMs = nowMs
+          // The first time, and after the TTL, the ledger is asked.
+          if (stored.attributes(RATE_LIMITS_TABLE).length === 0) oracle.arrive(ledger)
+          const { isAllowed, policy } = await each.counting.take(counterOf(isKey), signal, step.count)
+          each.askedIn = oracle.version()
+          expect([isAllowed, policy]).toEqual([oracle.take(nowMs, step.count), oracle.policy()])
+        }
+      } else {
+        const { isLate, ...to } = step
+        const changed = await workspaces.change(WORKSPACE, { shown: ledger, to }, signal)
+        ledger = typeof changed === 'object' ? changed : expect.fail()
+        if (isLate) onTheirWay.push(ledger)
+        else await arrive(ledger)
+      }
     }
   }
-  await assertProperty(fc.asyncProperty(requests, oneRun))
+  await assertProperty(fc.asyncProperty(histories, play), { numRuns: 500 })
+})
+
+it('a key with a limit of its own has a counter of its own, and is refused with its workspace', async () => {
+  const stored = createMemoryTables({ now: () => NOW_MS })
+  const { rateLimiter, workspaces } = openStores({
+    config: CONFIG,
+    dynamoDb: stored.client,
+    s3: {} as never,
+    now: () => NOW_MS,
+  })
+  const own = { id: 'key_1', workspaceId: WORKSPACE, requestsPerMinute: 12 }
+  const take = async () => (await rateLimiter.take(own, signal)).isAllowed
+  expect([await take(), await take(), await take()]).toEqual([true, true, false])
+  const { ledger } = await workspaces.create(WORKSPACE, { quotaBytes: 1, isDisabled: true }, signal)
+  await rateLimiter.setLimits(WORKSPACE, ledger, signal)
+  expect(await rateLimiter.take({ ...own, id: 'key_2' }, signal)).toMatchObject({ isAllowed: false, isDisabled: true })
+  expect(
+    stored
+      .attributes(RATE_LIMITS_TABLE)
+      .map(({ key_id }) => key_id?.S)
+      .toSorted(),
+  ).toEqual(['key_1', 'key_2', workspaceCounterId(WORKSPACE)].toSorted())
+})
+
+it('limits by what it has counted itself while the store does not answer, but asks it once a second', async () => {
+  let nowMs = 0
+  const take = () => Promise.reject(new Error('away'))
+  const counting = countInProcess({ policy: { requestsPerMinute: 60, burst: 2 }, take }, () => nowMs)
+  const send = async () =>
+    counting.refusalOf(counter()) ?? (await counting.take(counter(), signal).catch(() => 'asked'))
+  expect([await send(), await send(), await send()]).toMatchObject(['asked', 'asked', { isAllowed: false }])
+  nowMs = 999
+  expect(await send()).toMatchObject({ retryAfterMs: 1 })
+  nowMs = 1000
+  expect(await send()).toBe('asked')
 })
 
 it('a request that the store refuses counts nowhere', async () => {
   let nowMs = 0
+  const policy = { requestsPerMinute: 60, burst: 5 }
   const told = [
     { isAllowed: true, resetMs: 4000 },
     { isAllowed: false, resetMs: 4100 },
   ]
-  const take = async () => ({ remaining: 0, retryAfterMs: 0, ...(told.shift() ?? expect.fail()) })
-  const counting = countInProcess(() => nowMs)({ policy: { requestsPerMinute: 60, burst: 5 }, take })
-  for (let requests = 0; requests < 2; requests++) await counting.take('k', new AbortController().signal)
-  expect(counting.refusalOf('k')).toMatchObject({ retryAfterMs: 100 })
+  const others = { policy, isDisabled: false, remaining: 0, retryAfterMs: 0 }
+  const take = async () => ({ ...others, ...(told.shift() ?? expect.fail()) })
+  const counting = countInProcess({ policy, take }, () => nowMs)
+  for (let requests = 0; requests < 2; requests++) await counting.take(counter(), signal)
+  expect(counting.refusalOf(counter())).toMatchObject({ retryAfterMs: 100 })
   nowMs = 100
-  expect(counting.refusalOf('k')).toBeUndefined()
+  expect(counting.refusalOf(counter())).toBeUndefined()
 })
 
-it('a process remembers ten thousand keys at most', async () => {
-  const refusal = { isAllowed: false, remaining: 0, resetMs: 60_000, retryAfterMs: 60_000 }
+it('a process remembers ten thousand counters at most', async () => {
   const policy = { requestsPerMinute: 1, burst: 1 }
-  const counting = countInProcess(() => 0)({ policy, take: async () => refusal })
-  const { signal } = new AbortController()
-  await counting.take('first', signal)
-  expect(counting.refusalOf('first')).toBeDefined()
-  for (let key = 0; key < 10_000; key++) await counting.take(`key_${key}`, signal)
-  expect(counting.refusalOf('first')).toBeUndefined()
+  const refusal = { policy, isAllowed: false, isDisabled: false, remaining: 0, resetMs: 60_000, retryAfterMs: 60_000 }
+  const counting = countInProcess({ policy, take: async () => refusal }, () => 0)
+  await counting.take(counter('first'), signal)
+  expect(counting.refusalOf(counter('first'))).toBeDefined()
+  for (let key = 0; key < 10_000; key++) await counting.take(counter(`key_${key}`), signal)
+  expect(counting.refusalOf(counter('first'))).toBeUndefined()
 })

@@ -34,7 +34,6 @@ describe('the record of an API key', () => {
     { expires_at: '2026-11-22' },
     { requests_per_minute: '60' },
     { requests_per_minute: 0 },
-    { workspace_requests_per_minute: 0 },
     { token_hash: undefined },
     // In another's partition, it would not be listed, and not go, with the workspace's own.
     { workspace_id: 'ws_2' },

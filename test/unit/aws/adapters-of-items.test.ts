@@ -12,6 +12,7 @@ import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import type { ContainerId, DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
+import { counter } from '../../support/stores/keys-and-limits.ts'
 import { LEDGER_SETTINGS, newAttempt } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
@@ -102,13 +103,21 @@ it('a ledger that is gone right after it was made is crowded to a hold, which tr
 describe('the rate limit', () => {
   const policy = { requestsPerMinute: 60, burst: 5 }
 
-  it('writes twice at most, to a key without a row as to a quiet one, whatever happens meanwhile', async () => {
-    const answers = [1500, 0, 0, 0].map((tatMs) => conditionFailed(marshall({ tat_ms: tatMs })))
+  it.each([
+    ['twice where others are faster', [2500, 8000], [true, false]],
+    ['four times, whatever it finds', [2500, 0, 0, 0, 0], [true, false, true, true]],
+  ])('writes %s', async (_, found, isFirst) => {
+    const answers = found.map((tatMs) => conditionFailed(marshall({ tat_ms: tatMs })))
     const { client, sent } = clientOf({ UpdateItemCommand: () => answers.shift() })
-    let nowMs = 1000
-    const rateLimiter = createRateLimiter({ client, tableName: 'limits', policy, now: () => (nowMs += 1000) })
-    expect(await rateLimiter.take('k', signal)).toMatchObject({ isAllowed: false })
-    expect(sent.map(({ input }) => input.UpdateExpression.includes(':first_tat'))).toEqual([true, false])
+    const rateLimiter = createRateLimiter({
+      client,
+      tableName: 'limits',
+      workspacesTable: 'w',
+      policy,
+      now: () => 2000,
+    })
+    expect(await rateLimiter.take(counter(), signal)).toMatchObject({ isAllowed: false })
+    expect(sent.map(({ input }) => input.UpdateExpression.includes(':first_tat'))).toEqual(isFirst)
   })
 
   it('keeps its state for as long as a burst takes to come back, rounded up', () => {
@@ -126,9 +135,15 @@ describe('the rate limit', () => {
     const given = reasons.map((reason) => ({ reason }))
     const about = { $metadata: {}, message: 'no', throttlingReasons: given, ThrottlingReasons: given }
     const { client } = clientOf({ UpdateItemCommand: () => new Thrown(about) })
-    const rateLimiter = createRateLimiter({ client, tableName: 'limits', policy, now: () => 1000 })
-    const told = { isAllowed: false, remaining: 0, resetMs: 5000, retryAfterMs: 1000 }
-    const hold = rateLimiter.take('k', signal)
+    const rateLimiter = createRateLimiter({
+      client,
+      tableName: 'limits',
+      workspacesTable: 'w',
+      policy,
+      now: () => 1000,
+    })
+    const told = { policy, isAllowed: false, isDisabled: false, remaining: 0, resetMs: 5000, retryAfterMs: 1000 }
+    const hold = rateLimiter.take(counter(), signal)
     if (isRefused) expect(await hold).toEqual(told)
     else await expect(hold).rejects.toMatchObject({ reason: 'service_unavailable' })
   })

@@ -4,6 +4,7 @@ import { keyIdOf } from '../../../lib/auth/api-token.ts'
 import { openStores } from '../../../lib/aws/stores.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
+import { counter } from '../../support/stores/keys-and-limits.ts'
 import {
   newAttempt,
   newDocument,
@@ -58,7 +59,8 @@ const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][]
   ['keys.list', ({ keyAdministration }) => first(keyAdministration.list({ workspaceId }, signal))],
   ['keys.change', ({ keyAdministration }) => keyAdministration.change(KEY_ID, { isEnabled: true }, signal), 'closes'],
   ['keys.remove', ({ keyAdministration }) => keyAdministration.remove(KEY_ID, signal), 'closes'],
-  ['rateLimit.take', ({ rateLimiter }) => rateLimiter.take('k', signal), 'closes'],
+  ['rateLimit.take', ({ rateLimiter }) => rateLimiter.take(counter(), signal), 'closes'],
+  ['rateLimit.setLimits', ({ rateLimiter }) => rateLimiter.setLimits(workspaceId, { version: 1 }, signal), 'closes'],
   ['ledger.read', ({ ledger }) => ledger.read(workspaceId, signal)],
   ['ledger.read', ({ ledger }) => ledger.usage(workspaceId, signal), 'may lag'],
   ['ledger.hold', ({ ledger }) => ledger.hold(attempt, signal, 6000), 'opens'],
