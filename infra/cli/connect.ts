@@ -43,7 +43,8 @@ export function connect(env: Environment) {
   const dynamoDb = createDynamoDbClient()
   const s3 = createS3Client({ forcePathStyle: config.s3ForcePathStyle })
   const stores = openStores({ config, dynamoDb, s3, now })
-  return { ...stores, apiKeys: stores.keyAdministration, config, log: SILENT, dynamoDb, s3 }
+  const { defaultQuotaBytes } = config
+  return { ...stores, apiKeys: stores.keyAdministration, config, defaultQuotaBytes, log: SILENT, dynamoDb, s3 }
 }
 
 /** The environment of the target's functions. Sets what the AWS clients of this process need to reach it. */

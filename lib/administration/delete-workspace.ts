@@ -33,7 +33,7 @@ export async function deleteWorkspace(
  * Removes the keys of a workspace that is gone, with those made while it was deleted. Later keys stay: they are of a
  * workspace that was made since with the same id.
  */
-export async function removeKeysLeft(
+async function removeKeysLeft(
   workspaceId: WorkspaceId,
   { ledger, apiKeys, now }: Pick<WorkspaceDependencies, 'ledger' | 'apiKeys' | 'now'>,
   signal: AbortSignal,

@@ -21,13 +21,14 @@ export interface NewKey {
 }
 
 const TRIES = 3
+const YEAR_MS = 365 * 86_400_000
 /** A record with so many stays below 4 KB, so authentication reads one unit. */
 const MOST_FORMER_TOKENS = 20
 
 /**
  * Makes a key. One with a name that is there already becomes the new one, but stays disabled if it is: it gets another
  * token, and whatever tokens it had end after the grace. So a repetition after a lost answer leaves one that works.
- * @throws ServiceError workspace_busy: others changed the same key at the same moment
+ * @throws ServiceError invalid_body, see {@link changeKey}; workspace_busy: others changed the same key at the same moment
  */
 export async function saveKey(
   { grant, name, graceMs }: { grant: Required<ApiKeyGrant>; name?: string | undefined; graceMs: number },
@@ -35,6 +36,7 @@ export async function saveKey(
   signal: AbortSignal,
 ): Promise<NewKey> {
   const { apiKeys, now } = deps
+  requirePossible(grant, now())
   const keyId = keyIdOf(grant.workspaceId, name)
   for (let tries = 0; tries < TRIES; tries++) {
     const former = name === undefined ? undefined : await apiKeys.get(keyId, signal)
@@ -51,8 +53,37 @@ export async function saveKey(
 }
 
 /**
+ * Changes what is named; undefined members are taken away. May be repeated.
+ * @throws ServiceError key_not_found; invalid_body: permissions that it cannot have, or a platform key without an end
+ */
+export async function changeKey(
+  shown: ApiKeyRecord,
+  change: ApiKeyChange,
+  { apiKeys, now }: KeyDependencies,
+  signal: AbortSignal,
+): Promise<ApiKeyRecord> {
+  requirePossible({ kind: shown.kind, ...change }, now())
+  const isChange = Object.keys(change).length > 0
+  const changed = isChange ? await apiKeys.change(shown.keyId, change, signal) : shown
+  if (changed === undefined) throw new ServiceError('key_not_found')
+  return changed
+}
+
+function requirePossible({ kind = 'standard', permissions, ...change }: ApiKeyChange, nowMs: number): void {
+  const refuse = (detail: string) => {
+    throw new ServiceError('invalid_body', { detail })
+  }
+  if (kind !== 'standard' && permissions?.length)
+    refuse(`Only a standard key takes permissions, and this is a ${kind} key: leave them out.`)
+  const endsAtMs = 'expiresAtMs' in change ? (change.expiresAtMs ?? Number.POSITIVE_INFINITY) : nowMs
+  // It can make keys of every workspace.
+  if (kind === 'platform' && endsAtMs > nowMs + YEAR_MS) refuse('A platform key ends within a year: say when.')
+}
+
+/**
  * Gives a key another token, in one write: at each moment, the one or the other is its token.
  * @param options.change of the same write @returns undefined: it is no longer as shown, or gone
+ * @throws ServiceError invalid_body, see {@link changeKey}
  */
 export async function renewToken(
   shown: ApiKeyRecord,
@@ -60,6 +91,7 @@ export async function renewToken(
   { apiKeys, now }: KeyDependencies,
   signal: AbortSignal,
 ): Promise<{ key: ApiKeyRecord; token: string } | undefined> {
+  requirePossible({ kind: shown.kind, ...change }, now())
   const token = newToken(shown.keyId)
   const formerTokens = formerTokensOf(shown, now() + graceMs, now())
   const key = await apiKeys.change(shown.keyId, { ...change, tokenHash: hashToken(token), formerTokens }, signal, shown)

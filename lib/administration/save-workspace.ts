@@ -17,23 +17,28 @@ export interface WorkspaceDependencies {
 
 const TRIES = 3
 
+/** One line, which pages and terminals show as it is. */
+export const isLabel = (text: string) => /^[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u.test(text)
+
 /**
  * Makes a workspace, or changes the settings that are named. May be repeated.
- * @param to undefined members are taken away @param check throws for settings that do not fit together
- * @throws ServiceError workspace_busy: others changed the same settings at the same moment
+ * @param wanted.to undefined members are taken away
+ * @param wanted.shown only if its settings are still these, or there is still none; omitted: whatever they are
+ * @throws ServiceError invalid_body: the times do not fit together; workspace_busy: others changed the same settings at
+ *   the same moment
  */
 export async function saveWorkspace(
   workspaceId: WorkspaceId,
-  { to, check }: { to: Partial<WorkspaceSettings>; check(times: Retention): void },
+  { to, shown }: { to: Partial<WorkspaceSettings>; shown?: { ledger: WorkspaceLedger | undefined } },
   deps: WorkspaceDependencies,
   signal: AbortSignal,
 ): Promise<{ ledger: WorkspaceLedger; isNew: boolean }> {
   const { workspaces, defaultQuotaBytes } = deps
   const made = { quotaBytes: defaultQuotaBytes, ...to }
   for (let tries = 0; tries < TRIES; tries++) {
-    const known = await deps.ledger.read(workspaceId, signal)
+    const known = shown ? shown.ledger : await deps.ledger.read(workspaceId, signal)
     const wanted = withBothTimes(to, known ?? made)
-    check(wanted)
+    requireOrder(wanted)
     let ledger: WorkspaceLedger
     if (known === undefined) {
       const created = await workspaces.create(workspaceId, made, signal)
@@ -59,4 +64,10 @@ export async function saveWorkspace(
 function withBothTimes(to: Partial<WorkspaceSettings>, { expireAfterSeconds, expireAtMostSeconds }: Retention) {
   const isOfTimes = 'expireAfterSeconds' in to || 'expireAtMostSeconds' in to
   return isOfTimes ? { expireAfterSeconds, expireAtMostSeconds, ...to } : to
+}
+
+function requireOrder({ expireAfterSeconds = 0, expireAtMostSeconds = Number.POSITIVE_INFINITY }: Retention): void {
+  if (expireAfterSeconds <= expireAtMostSeconds) return
+  const detail = 'expire_after_seconds would be more than expire_at_most_seconds.'
+  throw new ServiceError('invalid_body', { detail })
 }

@@ -96,10 +96,9 @@ it('workspaces delete --erase is done where --empty has left nothing, and erases
   for (const workspaceId of ['ws_a', 'ws_none']) {
     await admin('workspaces', 'create', workspaceId)
     expect((await admin('workspaces', 'delete', workspaceId, '--empty', '--yes')).code).toBe(0)
-    expect((await admin('keys', 'show', keyId)).code).toBe(1)
+    expect((await admin('keys', 'change', keyId)).code).toBe(1)
     const erased = await admin('workspaces', 'delete', workspaceId, '--erase', '--yes')
     expect(erased).toMatchObject({ code: 0, stdout: '' })
-    expect(/^There is no workspace ws_none \(any more\)/m.test(erased.stderr)).toBe(workspaceId === 'ws_none')
   }
   expect(await stored()).toEqual(others)
 })

@@ -40,21 +40,18 @@ describe('npm run admin -- workspaces set', () => {
   })
 
   it.each([
-    ['set', '--expire-after 2h --existing', '--expire-at-most 3h', 'expire_at_most_seconds', 3 * HOUR_S],
-    ['set-quota', '1', '20GB', 'quota_bytes', 20e9],
-  ])(
-    '%s undoes nothing of another administrator, who was faster than the answer',
-    async (name, own, other, field, set) => {
-      const id = `ws_two-${name}`
-      await workspaceWithDocument(id)
-      const line = (args: string) => ['workspaces', name, id, ...args.split(' ')]
-      const asked = await adminAsked(() => admin(...line(other)), ...line(own))
-      expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('else has just changed what this would') })
-      const [shown] = jsonLines(await admin('workspaces', 'show', id, '--json'))
-      expect([shown?.[field], shown?.expire_after_seconds]).toEqual([set, undefined])
-      expect((await adminAsked(async () => {}, ...line(own))).code).toBe(0)
-    },
-  )
+    ['--expire-after 2h --existing', '--expire-at-most 3h', 'expire_at_most_seconds', 3 * HOUR_S],
+    ['--quota 1', '--quota 20GB', 'quota_bytes', 20e9],
+  ])('%s undoes nothing of another administrator, who was faster than the answer', async (own, other, field, set) => {
+    const id = `ws_two-${field}`
+    await workspaceWithDocument(id)
+    const line = (args: string) => ['workspaces', 'set', id, ...args.split(' ')]
+    const asked = await adminAsked(() => admin(...line(other)), ...line(own))
+    expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('Other requests are changing this') })
+    const [shown] = jsonLines(await admin('workspaces', 'show', id, '--json'))
+    expect([shown?.[field], shown?.expire_after_seconds]).toEqual([set, undefined])
+    expect((await adminAsked(async () => {}, ...line(own))).code).toBe(0)
+  })
 
   const isOfDocuments = ({ headers, body }: AwsCall) =>
     `${headers['x-amz-target']}`.endsWith('.UpdateItem') && `${body}`.includes('document_id')

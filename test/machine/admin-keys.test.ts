@@ -47,13 +47,13 @@ describe('npm run admin -- keys', () => {
     const workspace = await workspaceWithDocument('ws_switch')
     const status = async () => (await promote(workspace)).status
     for (const [args, expected] of [
-      [['disable', workspace.keyId, '--yes'], 401],
-      [['enable', workspace.keyId], 200],
-      [['expire', workspace.keyId, '--in', '0s'], 401],
-      [['expire', workspace.keyId, '--never'], 200],
-      [['expire', workspace.keyId, '--at', '2099-01-31'], 200],
+      [['--disable', '--yes'], 401],
+      [['--enable'], 200],
+      [['--expires', '0s'], 401],
+      [['--expires', 'never'], 200],
+      [['--expires', '2099-01-31'], 200],
     ] as const) {
-      expect((await admin('keys', ...args)).code).toBe(0)
+      expect((await admin('keys', 'change', workspace.keyId, ...args)).code).toBe(0)
       expect(await status(), args.join(' ')).toBe(expected)
     }
   })
@@ -70,8 +70,8 @@ describe('npm run admin -- keys', () => {
     expect((await promote({ ...workspace, token: hard.stdout.trim() })).status).toBe(200)
     expect(hard.stderr).not.toContain('former')
     expect(jsonLines(await admin('keys', 'list', '--workspace', 'ws_rotate', '--json'))).toHaveLength(1)
-    await admin('keys', 'expire', workspace.keyId, '--in', '0s')
-    expect((await admin('keys', 'rotate', workspace.keyId)).stderr).toContain('is expired')
+    const ended = await admin('keys', 'rotate', workspace.keyId, '--expires', '0s')
+    expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining('; expired 20')])
   })
 
   it('makes a key with a name again, with another token, and tells its former tokens how long they have', async () => {
@@ -93,6 +93,7 @@ describe('npm run admin -- keys', () => {
     const create = ['keys', 'create', '--platform', '--expires']
     const { stdout, stderr } = await admin(...create, '30d')
     expect(stderr).toMatch(/^This is the token of key_0{11}\w{17}: platform key for all workspaces; enabled/)
+    const [keyId = ''] = /key_\w+/.exec(stderr) ?? []
     const platform = { token: stdout.trim() } as TestWorkspace
     const parameters = { workspace_id: 'ws_by_platform' }
     expect((await service().call('save_workspace', platform, { parameters, body: {} })).status).toBe(200)
@@ -105,6 +106,9 @@ describe('npm run admin -- keys', () => {
       [...create, '30d', '--permission', 'files:read'],
       [...create, '30d', '--workspace', 'ws_1'],
       ['keys', 'create', '--management'],
+      ['keys', 'change', keyId, '--expires', 'never'],
+      ['keys', 'change', keyId, '--permission', 'files:read'],
+      ['keys', 'rotate', keyId, '--expires', '400d'],
     ]) {
       expect(await admin(...wrong), wrong.join(' ')).toMatchObject({ code: 2, stdout: '' })
     }
@@ -132,9 +136,8 @@ describe('npm run admin -- keys change', () => {
     expect(await limitOf(rotated?.token)).toBe(30)
     await admin('keys', 'change', `${rotated?.key_id}`, '--requests-per-minute', 'default')
     expect(await limitOf(rotated?.token)).toBe(600)
-    for (const wrong of [['--requests-per-minute', '0'], ['--requests-per-minute', '60001'], []]) {
-      expect((await admin('keys', 'change', `${rotated?.key_id}`, ...wrong)).code).toBe(2)
-    }
+    for (const wrong of ['0', '60001'])
+      expect((await admin('keys', 'change', `${rotated?.key_id}`, '--requests-per-minute', wrong)).code).toBe(2)
   })
 
   it('gives a key other permissions, from the next request on', async () => {
@@ -160,7 +163,7 @@ describe('npm run admin -- keys change', () => {
   it('gives no others to a management key, which may do everything anyway', async () => {
     const { keyId } = await workspaceWithDocument('ws_managed')
     const changed = await admin('keys', 'change', keyId, '--permission', 'files:read')
-    expect(changed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('management key') })
+    expect(changed).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('management key') })
   })
 })
 
@@ -177,7 +180,7 @@ describe('npm run admin -- keys: what is rarely meant', () => {
   it('asks before it shuts somebody out, and deletes for good when told so', async () => {
     const workspace = await workspaceWithDocument('ws_ended')
     const [disable, remove] = [
-      await admin('keys', 'disable', workspace.keyId),
+      await admin('keys', 'change', workspace.keyId, '--disable'),
       await admin('keys', 'delete', workspace.keyId),
     ]
     for (const refused of [disable, remove]) {
@@ -187,6 +190,6 @@ describe('npm run admin -- keys: what is rarely meant', () => {
     const deleted = await admin('keys', 'delete', workspace.keyId, '--yes')
     expect(deleted).toEqual({ code: 0, stdout: '', stderr: `Key ${workspace.keyId} is deleted.\n` })
     expect((await promote(workspace)).status).toBe(401)
-    expect((await admin('keys', 'show', workspace.keyId)).stderr).toMatch(/^There is no key key_\w+: "keys list"/)
+    expect((await admin('keys', 'change', workspace.keyId)).stderr).toMatch(/^There is no key key_\w+: "keys list"/)
   })
 })

@@ -49,12 +49,17 @@ it('what people see is as it was', async () => {
   await see('workspaces set ws_demo --existing')
   await see('workspaces set ws_demo --existing --yes')
   await see('workspaces show ws_demo')
-  await see('workspaces set-quota ws_full 500KB')
-  await see('workspaces set-quota ws_full 500KB --yes')
+  await see('workspaces set ws_full --quota 500KB')
+  await see('workspaces set ws_full --quota 500KB --yes')
   const made = await see('keys create --workspace ws_acme --permission files:promote --expires 90d')
   const keyId = /key_\w+/.exec(made.stderr)?.[0] ?? ''
   await see('keys list --workspace ws_acme --sort permissions')
-  const ofKey = ['rotate ID --expires 90d', 'disable ID', 'disable ID --yes', 'expire ID --in 0s', 'enable ID']
+  const ofKey = [
+    'rotate ID --expires 90d',
+    'change ID --disable',
+    'change ID --disable --yes',
+    'change ID --expires 0s --enable',
+  ]
   for (const line of [...ofKey, 'delete ID --yes']) await see(`keys ${line.replace('ID', keyId)}`)
   await see('documents list ws_demo')
   const ofDocument = ['show ID', 'expire ID --in 31d', 'expire ID --never', 'delete ID --yes', 'delete ID --yes']
@@ -103,17 +108,11 @@ it('what programs see has the fields that docs/administration.md names, for ever
   await expectFields('workspaces set', 'ws_json', '--expire-after', '1h', '--expire-at-most', '1h')
   await expectFields('workspaces show', 'ws_json')
   await expectFields('workspaces list')
-  await expectFields('workspaces set-quota', 'ws_json', '20GiB')
   const { lines } = await expectFields('keys create', '--workspace', 'ws_json', '--user', 'me', '--management')
   const keyId = `${lines[0]?.key_id}`
   await expectFields('keys list')
-  await expectFields('keys show', keyId)
   await expectFields('keys rotate', keyId)
-  const reading = await admin('keys', 'create', '--workspace', 'ws_json', '--permission', 'files:read', '--json')
-  await expectFields('keys change', `${jsonLines(reading)[0]?.key_id}`, '--permission', 'files:delete')
-  await expectFields('keys disable', keyId, '--yes')
-  await expectFields('keys enable', keyId)
-  await expectFields('keys expire', keyId, '--never')
+  await expectFields('keys change', keyId, '--expires', 'never')
   await expectFields('keys delete', keyId, '--yes')
   const file = join(service().directory, 'got')
   await expectFields('documents expire', 'ws_demo', id, '--in', '1h')

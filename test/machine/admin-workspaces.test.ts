@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { jsonLines } from '../support/machine/admin.ts'
 import { useAdministration } from '../support/machine/use-administration.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
@@ -19,15 +19,15 @@ describe('npm run admin -- workspaces', () => {
 
   it('sets a quota below what is used: promotions are refused until it is raised again', async () => {
     const workspace = await workspaceWithDocument('ws_lowered')
-    const unasked = await admin('workspaces', 'set-quota', 'ws_lowered', '10MB')
+    const unasked = await admin('workspaces', 'set', 'ws_lowered', '--quota', '10MB')
     expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('a thousandth of it or less') })
-    const lowered = await admin('workspaces', 'set-quota', 'ws_lowered', '400', '--yes')
+    const lowered = await admin('workspaces', 'set', 'ws_lowered', '--quota', '400', '--yes')
     expect(lowered).toMatchObject({ code: 0, stderr: expect.stringContaining('600 bytes too much') })
     const refused = await promote(workspace)
     expect(refused.status).toBe(403)
     expect(refused.headers).toMatchObject({ 'storage-quota-bytes': '400', 'storage-used-bytes': '1000' })
     const [raised, audited] = await Promise.all([
-      admin('workspaces', 'set-quota', 'ws_lowered', '2KB', '--json'),
+      admin('workspaces', 'set', 'ws_lowered', '--quota', '2KB', '--json'),
       admin('audit', '--workspace', 'ws_lowered'),
     ])
     expect(jsonLines(raised)).toEqual([
@@ -38,7 +38,6 @@ describe('npm run admin -- workspaces', () => {
         remaining_bytes: 1000,
         documents: 1,
         created_at: expect.stringMatching(/Z$/),
-        previous_quota_bytes: 400,
       },
     ])
     expect(audited).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing is wrong') })
@@ -55,6 +54,18 @@ describe('npm run admin -- workspaces set', () => {
     expect(await limitOf()).toMatchObject({ requests_per_minute: 300 })
     expect(jsonLines(await set('default'))[0]).not.toHaveProperty('requests_per_minute')
     expect(await limitOf()).toMatchObject({ requests_per_minute: 600 })
+  })
+
+  it('refuses the keys of a workspace, and lets them in again; its label stays', async () => {
+    const { token } = await workspaceWithDocument('ws_off')
+    const reasonOf = async () => (await service().call('retrieve_key', { token } as never, {})).body
+    const set = (...options: string[]) => admin('workspaces', 'set', 'ws_off', ...options, '--json')
+    const label = 'ACME Ltd, 0815'
+    expect(jsonLines(await set('--disabled', 'yes', '--label', label))).toMatchObject([{ disabled: true, label }])
+    expect(await reasonOf()).toMatchObject({ error: { metadata: { reason: 'workspace_disabled' } } })
+    expect(jsonLines(await set('--disabled', 'no'))).toMatchObject([{ label }])
+    await vi.waitFor(async () => expect(await reasonOf()).toMatchObject({ workspace_id: 'ws_off' }), 5000)
+    expect((await set('--disabled', 'maybe')).code).toBe(2)
   })
 })
 
@@ -77,7 +88,7 @@ describe('npm run admin -- workspaces delete', () => {
     expect(refused).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'Workspace ws_gone has 1 document: delete them first, or add --empty.\n',
+      stderr: 'The workspace has documents: delete them first. Expired ones go within minutes.\n',
     })
     expect((await admin('workspaces', 'delete', 'ws_gone', '--empty')).code).toBe(2)
     expect((await promote(workspace)).status).toBe(200)
@@ -86,8 +97,8 @@ describe('npm run admin -- workspaces delete', () => {
     expect(jsonLines(deleted).at(-1)).toEqual({ workspace_id: 'ws_gone', outcome: 'deleted', keys: 1, documents: 2 })
     expect((await promote(workspace)).status).toBe(401)
     expect(await admin('workspaces', 'show', 'ws_gone')).toMatchObject({ code: 1 })
-    for (const option of ['--yes', '--empty']) {
-      const again = await admin('workspaces', 'delete', 'ws_never', option)
+    for (const options of [[], ['--empty']]) {
+      const again = await admin('workspaces', 'delete', 'ws_never', '--yes', ...options)
       expect(again).toEqual({ code: 0, stdout: '', stderr: 'There is no workspace ws_never (any more).\n' })
     }
   })

@@ -22,14 +22,14 @@ describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
 
   it('has colours', async () => {
     expect((await atTerminal('doctor')).shown).toContain(`${ESCAPE}32mok${ESCAPE}39m`)
-    expect((await atTerminal('keys show key_none')).shown).toContain(`${ESCAPE}31m`)
+    expect((await atTerminal('keys change key_none')).shown).toContain(`${ESCAPE}31m`)
   })
 
   it('has none with NO_COLOR, whatever its value, in what is printed and in errors', async () => {
     const { shown } = await atTerminal('doctor', { NO_COLOR: '1' })
     expect(shown).toMatch(/\bok\b/)
     expect(coloursIn(shown)).toEqual([])
-    const failed = await atTerminal('keys show key_none', { NO_COLOR: 'false' })
+    const failed = await atTerminal('keys change key_none', { NO_COLOR: 'false' })
     expect(failed.shown).toContain('key_none')
     expect(coloursIn(failed.shown)).toEqual([])
   })
@@ -45,13 +45,13 @@ describe.runIf(HAS_TERMINAL)('npm run admin at a terminal', () => {
   it('asks before it disables a key, and does nothing unless the answer is yes', async () => {
     const create = ['keys', 'create', '--workspace', 'ws_full', '--permission', 'files:promote']
     const [key] = jsonLines(await service().admin('--json', ...create))
-    const status = async () => jsonLines(await service().admin('--json', 'keys', 'show', `${key?.key_id}`))[0]?.status
+    const status = async () => jsonLines(await service().admin('--json', 'keys', 'change', `${key?.key_id}`))[0]?.status
     const question = 'in the local service? [y/N]'
 
-    const no = await atTerminal(`keys disable ${key?.key_id}`, {}, [[question, '\r']])
+    const no = await atTerminal(`keys change ${key?.key_id} --disable`, {}, [[question, '\r']])
     expect(no.shown).toContain('Nothing was done.')
     expect([no.code, await status()]).toEqual([1, 'enabled'])
-    const yes = await atTerminal(`keys disable ${key?.key_id}`, {}, [[question, 'y\r']])
+    const yes = await atTerminal(`keys change ${key?.key_id} --disable`, {}, [[question, 'y\r']])
     expect([yes.code, await status()]).toEqual([0, 'disabled'])
   })
 

@@ -3,6 +3,7 @@
  * of its own looks whether the event loop of the tests still turns. If not, it says which test ran, and ends the run.
  */
 import { url as debuggerUrl } from 'node:inspector'
+import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { beforeEach, expect } from 'vitest'
 
@@ -45,4 +46,8 @@ const tell = shared.tellRunningTest
 
 const file = String(expect.getState().testPath)
 tell(file)
-beforeEach(({ task }) => tell(`${file} > ${task.name}`))
+beforeEach(({ task }) => {
+  tell(`${file} > ${task.name}`)
+  // Tests that wait for nothing but promises would keep the loop from turning, one after the other.
+  return setImmediate()
+})

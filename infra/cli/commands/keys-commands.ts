@@ -1,70 +1,74 @@
 import { type Command, Option } from 'commander'
+import { changeKey, type NewKey, renewToken, saveKey } from '../../../lib/administration/save-key.ts'
+import { saveWorkspace } from '../../../lib/administration/save-workspace.ts'
+import { saveWorkspaceKey } from '../../../lib/administration/save-workspace-key.ts'
 import type { ApiKeyChange, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
-import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
+import { type ApiKeyGrant, PERMISSIONS } from '../../../lib/auth/caller.ts'
+import { ServiceError } from '../../../lib/errors.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { CommandError, wrongUsage } from '../command-error.ts'
+import { wrongUsage } from '../command-error.ts'
 import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type ListOptions } from '../terminal/list-options.ts'
+import { time } from '../terminal/output.ts'
 import {
   parseDuration,
   parseExpiry,
   parseKeyName,
-  parseLimit,
-  parseMomentToCome,
   parsePermissions,
   parseRequestsPerMinute,
   parseUserId,
   parseWorkspaceId,
 } from '../terminal/parse-values.ts'
+import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
 import { addCommand } from '../usage.ts'
-import { describeKey, findKey, KEY_COLUMNS, keyJson, keyNotFound, stateOf } from './keys.ts'
-import { createKey, requirePlatformEnd, rotateKey } from './new-key.ts'
+import { describeKey, findKey, KEY_COLUMNS, keyJson, stateOf } from './keys.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
+interface KeyOptions {
+  workspace?: WorkspaceId
+  platform?: true
+  name?: string
+  grace: number
+  management?: true
+}
+
+const OF_PLATFORM = { kind: 'platform', workspaceId: undefined } as const
+const NONE = { permissions: [], userId: undefined, requestsPerMinute: undefined, expiresAtMs: undefined }
+
 const DAY_MS = 86_400_000
-const EXPIRY = 'a time (2027-01-31T00:00Z), a duration from now (90d, 24h) or never'
-const LIMIT = "its own rate limit, in place of the stage's"
-const REPEATABLE = `one or more, separated by commas: ${PERMISSIONS.join(', ')}`
+const PLATFORM = 'a platform key: it manages workspaces and their keys, by the API'
+const MAY = `what a standard key may do, one or more, separated by commas: ${PERMISSIONS.join(', ')}`
+const END = 'when it expires: a time (2027-01-31T00:00Z), a duration from now (90d, 24h; 0s: at once)'
+const PER_MINUTE = '--requests-per-minute <number>'
+const OWN = "its own rate limit, in place of its workspace's"
+
+type KeySetting = SettingOption<ApiKeyChange>
+const PERMISSION: KeySetting = ['permissions', '--permission <name>', MAY, parsePermissions]
+const USER: KeySetting = ['userId', '--user <id>', 'its owner', parseUserId]
+const EXPIRES: KeySetting = ['expiresAtMs', '--expires <when>', END, parseExpiry, 'never']
+const LIMIT: KeySetting = ['requestsPerMinute', PER_MINUTE, OWN, parseRequestsPerMinute, 'default']
+const DISABLE: KeySetting = ['isEnabled', '--disable', 'refuse it from now on', () => false]
+const ENABLE: KeySetting = ['isEnabled', '--enable', 'accept it again', () => true]
 
 export function addKeysCommands(program: Command, run: Run): void {
   const group = program.command('keys').description('make, list, change and end API keys')
   const add = (usage: string, description: string) => addCommand(group, usage, description)
-  add('create', 'make an API key and print its token, once: only its hash is stored')
+  const create = add('create', 'make an API key and print its token, once: only its hash is stored')
     .option('--workspace <id>', 'the workspace it is for', parseWorkspaceId)
-    .option('--platform', 'a platform key: it manages workspaces and their keys, by the API', false)
+    .addOption(new Option('--platform', PLATFORM).conflicts(['workspace', 'management', 'permissions']))
     .option('--name <name>', 'its name; a key that has it is made anew, with another token', parseKeyName)
     .addOption(graceOption(0, '0'))
-    .option('--management', 'a management key, with every permission', false)
-    .option('--permission <name>', `what a standard key may do, ${REPEATABLE}`, parsePermissions)
-    .option('--user <id>', 'its owner', parseUserId)
-    .option('--expires <when>', EXPIRY, parseExpiry)
-    .option('--requests-per-minute <number>', LIMIT, parseRequestsPerMinute)
-    .action(run(createKey))
+    .addOption(new Option('--management', 'a management key, with every permission').conflicts('permissions'))
+  addSettings(create, [PERMISSION, USER, EXPIRES, LIMIT]).action(run(createKey))
   addListOptions(add('list', 'list keys, without their tokens, which are not stored'), KEY_COLUMNS)
     .option('--workspace <id>', 'only those of this workspace', parseWorkspaceId)
     .action(run(listKeys))
-  add('show <key_id>', 'show a key').action(run(showKey))
-  changing('change <key_id>', 'replace the permissions of a standard key, or change the limit of any')
-    .option('--permission <name>', REPEATABLE, parsePermissions)
-    .option('--requests-per-minute <number>', `${LIMIT}, or default`, parseLimit)
-    .action(run(changeKey))
-  changing('disable <key_id>', 'refuse a key from now on').action(
-    run((session, keyId: string) => change(session, keyId, { isEnabled: false })),
-  )
-  changing('enable <key_id>', 'accept a disabled key again').action(
-    run((session, keyId: string) => change(session, keyId, { isEnabled: true })),
-  )
-  changing('expire <key_id>', 'set when a key expires')
-    .option('--in <duration>', 'from now: 90d, 24h; 0s: at once', parseDuration)
-    .option('--at <time>', '2027-01-31T00:00Z', parseMomentToCome)
-    .option('--never', 'it no longer expires')
-    .action(run(expireKey))
-  changing('rotate <key_id>', 'give a key another token, and print it')
-    .addOption(graceOption(DAY_MS, '24h'))
-    .option('--expires <when>', `when the key expires, from now on: ${EXPIRY}`, parseExpiry)
-    .action(run(rotateKey))
-  changing('delete <key_id>', 'delete a key for good; "disable" can be undone').action(run(deleteKey))
+  const change = changing('change <key_id>', 'change what is given of a key; without an option, show it')
+  addSettings(change, [PERMISSION, LIMIT, EXPIRES, DISABLE, ENABLE]).action(run(changeKeyById))
+  const rotate = changing('rotate <key_id>', 'give a key another token, and print it')
+  addSettings(rotate.addOption(graceOption(DAY_MS, '24h')), [EXPIRES]).action(run(rotateKey))
+  changing('delete <key_id>', 'delete a key for good; "change --disable" can be undone').action(run(deleteKey))
 
   function graceOption(byDefaultMs: number, words: string): Option {
     return new Option('--grace <duration>', 'how long former tokens keep working: 30s, 15m, 24h, 90d; 0: not at all')
@@ -76,6 +80,26 @@ export function addKeysCommands(program: Command, run: Run): void {
     const atOnce = '\nThe service looks the key up with every request: this applies from the next one on.'
     return add(usage, description).addHelpText('after', atOnce)
   }
+}
+
+async function createKey(session: Session, options: KeyOptions): Promise<void> {
+  const { workspace: workspaceId, platform, management, name, grace: graceMs } = options
+  const { signal } = session
+  const rights = { ...NONE, ...settingsIn<Pick<Required<ApiKeyGrant>, keyof typeof NONE>>(options) }
+  if (!platform && !workspaceId) throw wrongUsage('Say --workspace or --platform.')
+  if (!platform && !management && rights.permissions.length === 0) {
+    const words = `every permission, or some of ${PERMISSIONS.join(', ')}`
+    throw wrongUsage(`A key needs --management or a --permission: ${words}.`)
+  }
+  const stores = await session.stores()
+  if (workspaceId === undefined)
+    return showToken(await saveKey({ grant: { ...rights, ...OF_PLATFORM }, name, graceMs }, stores, signal), session)
+  if ((await stores.ledger.read(workspaceId, signal)) === undefined) {
+    await confirm(`There is no workspace ${workspaceId}. Make it, with the default quota?`, session)
+    await saveWorkspace(workspaceId, { to: {} }, stores, signal)
+  }
+  const kind = management ? ('management' as const) : ('standard' as const)
+  showToken(await saveWorkspaceKey({ grant: { ...rights, workspaceId, kind }, name, graceMs }, stores, signal), session)
 }
 
 async function listKeys(
@@ -90,42 +114,23 @@ async function listKeys(
   return exitCode
 }
 
-async function showKey(session: Session, keyId: string) {
-  const key = await findKey(keyId, (await session.stores()).apiKeys, session.signal)
-  session.output.print(`${describeKey(key)}.`, keyJson(key))
+async function changeKeyById(session: Session, keyId: string, options: object) {
+  const stores = await session.stores()
+  const shown = await findKey(keyId, stores.apiKeys, session.signal)
+  const change = settingsIn<ApiKeyChange>(options)
+  if (change.isEnabled === false && stateOf(shown) === 'enabled')
+    await confirm(`Refuse all requests with ${describeKey(shown)}, in ${session.place}?`, session)
+  const key = await changeKey(shown, change, stores, session.signal)
+  session.output.done(`${describeKey(key)}.`, keyJson(key))
 }
 
-async function change(session: Session, keyId: string, changes: ApiKeyChange) {
-  const { apiKeys } = await session.stores()
-  const key = await findKey(keyId, apiKeys, session.signal)
-  if (key.kind === 'platform' && 'expiresAtMs' in changes) requirePlatformEnd(changes.expiresAtMs)
-  if (changes.permissions && key.kind !== 'standard') {
-    const message = `${keyId} is a ${key.kind} key: only a standard key has permissions to choose. None was changed.`
-    throw new CommandError('not_a_standard_key', message)
-  }
-  if (changes.isEnabled === false && stateOf(key) === 'enabled') {
-    await confirm(`Refuse all requests with ${describeKey(key)}, in ${session.place}?`, session)
-  }
-  const changed = await apiKeys.change(keyId, changes, session.signal)
-  if (changed === undefined) throw keyNotFound(keyId)
-  session.output.done(`${describeKey(changed)}.`, keyJson(changed))
-}
-
-async function expireKey(session: Session, keyId: string, options: { in?: number; at?: number }) {
-  if (Object.keys(options).length !== 1) throw wrongUsage('Give one of --in, --at and --never.')
-  await change(session, keyId, { expiresAtMs: options.in === undefined ? options.at : Date.now() + options.in })
-}
-
-async function changeKey(
-  session: Session,
-  keyId: string,
-  { permission, requestsPerMinute }: { permission?: Permission[]; requestsPerMinute?: number | 'default' },
-) {
-  if (permission === undefined && requestsPerMinute === undefined)
-    throw wrongUsage('Say --permission or --requests-per-minute, or both.')
-  const limit = { requestsPerMinute: requestsPerMinute === 'default' ? undefined : requestsPerMinute }
-  const permissions = permission && { permissions: permission }
-  await change(session, keyId, { ...permissions, ...(requestsPerMinute !== undefined && limit) })
+export async function rotateKey(session: Session, keyId: string, options: { grace: number }): Promise<void> {
+  const stores = await session.stores()
+  const key = await findKey(keyId, stores.apiKeys, session.signal)
+  const wanted = { graceMs: options.grace, change: settingsIn<ApiKeyChange>(options) }
+  const renewed = await renewToken(key, wanted, stores, session.signal)
+  if (renewed === undefined) throw new ServiceError('workspace_busy')
+  showToken(renewed, session)
 }
 
 async function deleteKey(session: Session, keyId: string) {
@@ -134,4 +139,13 @@ async function deleteKey(session: Session, keyId: string) {
   await confirm(`Delete ${describeKey(key)}, in ${session.place}?`, session)
   await apiKeys.remove(keyId, session.signal)
   session.output.done(`Key ${keyId} is deleted.`, { ...keyJson(key), outcome: 'deleted' })
+}
+
+/** Prints the token, alone, on standard output. This is the only time: it is stored nowhere. */
+function showToken({ key, token }: Omit<NewKey, 'isNew'>, { output }: Session): void {
+  const json = keyJson(key)
+  output.print(token, { ...json, token })
+  output.note(`This is the token of ${describeKey(key)}. It is not stored and not shown again.`)
+  const { formerTokensEndAt } = json
+  if (formerTokensEndAt) output.note(`Its former tokens work until ${time(formerTokensEndAt)}.`)
 }

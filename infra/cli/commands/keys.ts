@@ -46,9 +46,6 @@ export function keyJson(key: ApiKeyRecord) {
 /** @throws CommandError when there is none */
 export async function findKey(keyId: string, apiKeys: ApiKeyAdministration, signal: AbortSignal) {
   const key = await apiKeys.get(keyId, signal)
-  if (key === undefined) throw keyNotFound(keyId)
-  return key
+  if (key !== undefined) return key
+  throw new CommandError('key_not_found', `There is no key ${keyId}: "keys list" shows those there are.`)
 }
-
-export const keyNotFound = (keyId: string) =>
-  new CommandError('key_not_found', `There is no key ${keyId}: "keys list" shows those there are.`)

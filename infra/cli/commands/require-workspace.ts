@@ -13,11 +13,7 @@ export async function requireWorkspace(
   signal: AbortSignal,
 ): Promise<WorkspaceLedger> {
   const found = await ledger.read(workspaceId, signal)
-  if (found === undefined) throw workspaceNotFound(workspaceId)
-  return found
-}
-
-export function workspaceNotFound(workspaceId: WorkspaceId): CommandError {
+  if (found !== undefined) return found
   const hint = '"workspaces list" shows those there are; "workspaces create" makes it, or its first promotion'
-  return new CommandError('workspace_not_found', `There is no workspace ${workspaceId}: ${hint}.`)
+  throw new CommandError('workspace_not_found', `There is no workspace ${workspaceId}: ${hint}.`)
 }

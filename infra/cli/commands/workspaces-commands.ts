@@ -1,28 +1,34 @@
 import type { Command } from 'commander'
+import { saveWorkspace } from '../../../lib/administration/save-workspace.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { chooseExpiry } from '../../../lib/ledger/expiry.ts'
-import type { StorageUsage, WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
+import { chooseExpiry, type Retention } from '../../../lib/ledger/expiry.ts'
+import type { StorageUsage, WorkspaceLedger, WorkspaceSettings } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
-import { type ExitCode, later, type Run, type Session } from '../session.ts'
+import { later, type Run, type Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
 import { bytes, bytesCell, countCell, duration, exactBytes, table, time } from '../terminal/output.ts'
-import { parseLimit, parseRetention, parseSize } from '../terminal/parse-values.ts'
+import { parseLabel, parseRequestsPerMinute, parseRetention, parseSize, parseYes } from '../terminal/parse-values.ts'
+import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
 import { addCommand } from '../usage.ts'
 import { expireExisting } from './documents-commands.ts'
-import { requireWorkspace, workspaceNotFound } from './require-workspace.ts'
+import { requireWorkspace } from './require-workspace.ts'
 
+const OF_ALL = 'the rate limit of all its keys together that have none of their own'
+const BY_DEFAULT = 'how long documents are kept, if their promotion does not say'
+const AT_MOST = 'how long documents are kept, whatever their promotion says'
+/** What PUT /workspaces/{workspace_id} takes. */
+const SETTINGS: readonly SettingOption<WorkspaceSettings>[] = [
+  ['quotaBytes', '--quota <size>', 'its quota, such as 10GiB', parseSize],
+  ['expireAfterSeconds', '--expire-after <duration>', BY_DEFAULT, parseRetention, 'never'],
+  ['expireAtMostSeconds', '--expire-at-most <duration>', AT_MOST, parseRetention, 'never'],
+  ['requestsPerMinute', '--requests-per-minute <number>', OF_ALL, parseRequestsPerMinute, 'default'],
+  ['isDisabled', '--disabled <yes>', 'whether its keys are refused: yes', parseYes, 'no'],
+  ['label', '--label <text>', 'a name of your own for it', parseLabel, 'none'],
+]
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
 const RETENTION =
-  '\n1h to 3650d; what is not given stays. Documents that are there stay as they are, unless --existing is given: those that\nhave no expiry get one, counted from now, and those that would be kept longer from now than --expire-at-most are cut to\nthat. This may be interrupted and repeated.'
-
-type Kept = number | 'never' | undefined
-type SetOptions = {
-  expireAfter?: Kept
-  expireAtMost?: Kept
-  existing: boolean
-  requestsPerMinute?: number | 'default'
-}
+  '\n1h to 3650d; what is not given stays. Documents that are there stay as they are, unless --existing is given: those that\nhave no expiry get one, counted from now, and those that would be kept longer from now than --expire-at-most are cut to\nthat. This may be interrupted and repeated. Asks if the quota goes below what is used, or to a thousandth or less.'
 
 const COLUMNS: Columns<WorkspaceLedger> = {
   WORKSPACE: ({ workspaceId }) => workspaceId,
@@ -33,24 +39,17 @@ const COLUMNS: Columns<WorkspaceLedger> = {
 }
 
 export function addWorkspacesCommands(program: Command, run: Run): void {
-  const group = program.command('workspaces').description('create, show, list, set up and delete workspaces')
+  const group = program.command('workspaces').description('create, show, list, change and delete workspaces')
   const add = (usage: string, description: string) => addCommand(group, usage, description)
-  add('create <workspace_id>', 'make a workspace; without this, its first promotion makes it with the default quota')
-    .option('--quota <size>', "its quota, such as 10GiB; by default the service's", parseSize)
-    .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its quota is fine.`)
+  const create = add('create <workspace_id>', 'make a workspace; its first promotion would, with the default settings')
+  addSettings(create, SETTINGS)
+    .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its settings is fine.`)
     .action(run(createWorkspace))
-  add('show <workspace_id>', 'show quota, used bytes and what is under way in a workspace').action(run(showWorkspace))
+  add('show <workspace_id>', 'show settings, used bytes and what is under way').action(run(showWorkspace))
   addListOptions(add('list', 'list all workspaces'), COLUMNS).action(run(listWorkspaces))
-  add('set-quota <workspace_id>', 'change the quota of a workspace, even while promotions run')
-    .argument('<size>', 'its new quota, such as 10GiB', parseSize)
-    .addHelpText('after', `${SIZES}\nAsks if the new one is below what is used, or a thousandth of the old or less.`)
-    .action(run(setQuota))
-  add('set <workspace_id>', 'set how long documents are kept, and the limit of its keys')
-    .option('--expire-after <duration>', 'if their promotion does not say: 30d, or never', parseRetention)
-    .option('--expire-at-most <duration>', 'whatever their promotion says: 90d, or never', parseRetention)
-    .option('--requests-per-minute <number>', 'of all its keys without a limit of their own; or default', parseLimit)
-    .option('--existing', 'also those that are there', false)
-    .addHelpText('after', RETENTION)
+  addSettings(add('set <workspace_id>', 'change settings of a workspace, even while promotions run'), SETTINGS)
+    .option('--existing', 'how long documents are kept: also those that are there', false)
+    .addHelpText('after', SIZES + RETENTION)
     .action(run(setWorkspace))
   add('delete <workspace_id>', 'delete a workspace without documents, with its keys')
     .option('--empty', 'delete its documents first', false)
@@ -59,20 +58,27 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
       'after',
       '\nMay be repeated. A key that is left would make it again with its next promotion. Without --erase, former versions\nof objects stay for a while (docs/tenants-and-regions.md).',
     )
-    .action(run(later(async () => (await import('./delete-workspace.ts')).deleteWorkspace)))
+    .action(run(later(async () => (await import('./delete-workspace.ts')).deleteWorkspaceFor)))
 }
 
-async function createWorkspace(session: Session, workspaceId: WorkspaceId, { quota }: { quota?: number }) {
-  const { workspaces, config } = await session.stores()
-  const settings = { quotaBytes: quota ?? config.defaultQuotaBytes }
-  const { isNew, ledger } = await workspaces.create(workspaceId, settings, session.signal)
-  const size = exactBytes(ledger.quotaBytes)
-  if (!isNew && quota !== undefined && quota !== ledger.quotaBytes) {
-    const message = `Workspace ${workspaceId} is there already, with a quota of ${size}: nothing was changed; set-quota does that.`
+async function createWorkspace(
+  { stores: connect, output, signal }: Session,
+  workspaceId: WorkspaceId,
+  options: object,
+) {
+  const stores = await connect()
+  const to = settingsIn<WorkspaceSettings>(options)
+  const known = await stores.ledger.read(workspaceId, signal)
+  const isOther = Object.entries(to).some(([setting, value]) => known?.[setting as keyof WorkspaceSettings] !== value)
+  if (known && isOther) {
+    const message = `Workspace ${workspaceId} is there already, with ${describe(known)}: nothing was changed; "workspaces set" does that.`
     throw new CommandError('workspace_exists', message)
   }
-  const text = `Workspace ${workspaceId} ${isNew ? 'was made' : 'was there already'}, with a quota of ${size}.`
-  session.output.done(text, { ...toJson(ledger), isNew })
+  // Nothing of one that somebody else makes at this moment is changed, either.
+  const wanted = { to: known ? {} : to, shown: { ledger: known } }
+  const { ledger, isNew } = await saveWorkspace(workspaceId, wanted, stores, signal)
+  const text = `Workspace ${workspaceId} ${isNew ? 'was made' : 'was there already'}, with ${describe(ledger)}.`
+  output.done(text, { ...toJson(ledger), isNew })
 }
 
 async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
@@ -91,6 +97,8 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
     ['expire after', ledger.expireAfterSeconds ? duration(ledger.expireAfterSeconds) : 'never'],
     ['expire at most', ledger.expireAtMostSeconds ? duration(ledger.expireAtMostSeconds) : 'never'],
     ['requests a minute', ledger.requestsPerMinute?.toLocaleString('en') ?? 'default'],
+    ['disabled', ledger.isDisabled ? 'yes' : 'no'],
+    ['label', ledger.label ?? 'none'],
     ['made', time(ledger.createdAt)],
     ['under way', `${underWay.length || 'nothing'}`],
   ]
@@ -105,72 +113,59 @@ async function listWorkspaces({ output, signal, stores }: Session, options: List
   return (await output.list(workspaces.readAll(signal), listing)).exitCode
 }
 
-async function setQuota(session: Session, workspaceId: WorkspaceId, quotaBytes: number) {
-  const { workspaces, ...stores } = await session.stores()
-  const known = await requireWorkspace(workspaceId, stores, session.signal)
-  const doubt = doubtAbout(quotaBytes, known)
-  if (doubt !== undefined) {
-    const fromTo = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(quotaBytes)}`
-    await confirm(`The quota of ${workspaceId} in ${session.place} goes ${fromTo}, ${doubt}. Set it?`, session)
-  }
-  const { quotaBytes: previousQuotaBytes } = known
-  const change = { shown: known, to: { quotaBytes } }
-  const ledger = requireChange(await workspaces.change(workspaceId, change, session.signal), workspaceId)
-  const over = ledger.usedBytes - ledger.quotaBytes
-  session.output.done(
-    `Workspace ${workspaceId} has a quota of ${exactBytes(ledger.quotaBytes)} ` +
-      `(before: ${exactBytes(previousQuotaBytes)}), ${exactBytes(ledger.usedBytes)} used.` +
-      (over > 0 ? ` That is ${exactBytes(over)} too much: no promotion fits in until that much is deleted.` : ''),
-    { ...toJson(ledger), previousQuotaBytes },
-  )
-}
-
-async function setWorkspace(session: Session, workspaceId: WorkspaceId, options: SetOptions): Promise<ExitCode> {
+async function setWorkspace(session: Session, workspaceId: WorkspaceId, options: { existing: boolean }) {
+  const { output, place, signal } = session
   const stores = await session.stores()
-  const { workspaces } = stores
-  const ledger = await requireWorkspace(workspaceId, stores, session.signal)
-  const changed = (before: number | undefined, to: Kept) => (to === 'never' ? undefined : (to ?? before))
-  const after = changed(ledger.expireAfterSeconds, options.expireAfter)
-  const atMost = changed(ledger.expireAtMostSeconds, options.expireAtMost)
-  const retention = { expireAfterSeconds: after, expireAtMostSeconds: atMost }
-  const kept = chooseExpiry(undefined, retention)
-  if (after && kept?.by === 'limit')
-    throw wrongUsage(`--expire-after (${duration(after)}) is longer than --expire-at-most (${duration(kept.seconds)}).`)
-  if (options.existing && !kept) throw wrongUsage('--existing needs a time: say --expire-after or --expire-at-most.')
-  const byDefault = `for ${kept ? duration(kept.seconds) : 'ever'}, unless their promotion says how long`
-  const text = `New documents of ${workspaceId} are kept ${byDefault}${atMost ? `; ${duration(atMost)} at most` : ''}.`
-  const those = `those that are there (${exactBytes(ledger.usedBytes)}), counted from now, in ${session.place}`
-  if (options.existing) await confirm(`${text} Apply that to ${those}?`, session)
-  const { requestsPerMinute } = options
-  const limit = { requestsPerMinute: requestsPerMinute === 'default' ? undefined : requestsPerMinute }
-  const to = { ...retention, ...(requestsPerMinute !== undefined && limit) }
-  const change = { shown: ledger, to }
-  const saved = requireChange(await workspaces.change(workspaceId, change, session.signal), workspaceId)
-  if ('requestsPerMinute' in to) await stores.rateLimiter.setLimits(workspaceId, saved, session.signal)
-  const others = options.existing ? '' : ' Those that are there stay as they are: --existing changes them, too.'
-  session.output.done(text + others, toJson({ ...ledger, ...to }))
-  return options.existing ? expireExisting(session, workspaceId, retention) : 0
+  const to = settingsIn<WorkspaceSettings>(options)
+  const known = await requireWorkspace(workspaceId, stores, signal)
+  const wanted = { ...known, ...to }
+  const doubt = doubtAbout(wanted, known)
+  const fromTo = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(wanted.quotaBytes)}`
+  if (doubt) await confirm(`The quota of ${workspaceId} in ${place} goes ${fromTo}, ${doubt}. Set it?`, session)
+  if (options.existing) {
+    const kept = describeRetention(wanted)
+    if (!kept) throw wrongUsage('--existing needs a time: say --expire-after or --expire-at-most.')
+    const those = `those that are there (${exactBytes(known.usedBytes)}), counted from now, in ${place}`
+    await confirm(`Documents of ${workspaceId} are to be kept ${kept}. Apply that to ${those}?`, session)
+  }
+  const { ledger } = await saveWorkspace(workspaceId, { to, shown: { ledger: known } }, stores, signal)
+  const over = ledger.usedBytes - ledger.quotaBytes
+  const tooMuch =
+    over > 0 ? ` That is ${exactBytes(over)} too much: no promotion fits in until that much is deleted.` : ''
+  output.done(`Workspace ${workspaceId} has ${describe(ledger)}.${tooMuch}`, toJson(ledger))
+  return options.existing ? expireExisting(session, workspaceId, ledger) : 0
 }
 
-/** @throws CommandError when somebody else has changed meanwhile what was shown, or deleted the workspace */
-function requireChange<Outcome>(outcome: Outcome | 'changed' | undefined, workspaceId: WorkspaceId): Outcome {
-  if (outcome === undefined) throw workspaceNotFound(workspaceId)
-  if (outcome !== 'changed') return outcome
-  const message = `Nothing was done: somebody else has just changed what this would change; see "workspaces show ${workspaceId}".`
-  throw new CommandError('workspace_changed', message)
+function describe(ledger: WorkspaceLedger): string {
+  const { quotaBytes, usedBytes, requestsPerMinute, isDisabled } = ledger
+  const kept = describeRetention(ledger)
+  return [
+    `a quota of ${exactBytes(quotaBytes)}, ${exactBytes(usedBytes)} used`,
+    ...(kept ? [`new documents kept ${kept}`] : []),
+    ...(requestsPerMinute ? [`${requestsPerMinute} requests a minute`] : []),
+    ...(isDisabled ? ['its keys refused'] : []),
+  ].join('; ')
+}
+
+/** @returns undefined: documents are kept for ever, unless their promotion says how long */
+function describeRetention(retention: Retention): string | undefined {
+  const { expireAtMostSeconds: most } = retention
+  const byDefault = chooseExpiry(undefined, retention)
+  return byDefault && `for ${duration(byDefault.seconds)}${most ? `, ${duration(most)} at most` : ''}`
 }
 
 /** Why a quota looks like a mistake, if it does. */
-function doubtAbout(quotaBytes: number, known: StorageUsage): string | undefined {
+function doubtAbout({ quotaBytes }: StorageUsage, known: StorageUsage): string | undefined {
+  if (quotaBytes >= known.quotaBytes) return undefined
   if (quotaBytes < known.usedBytes) return `below the ${exactBytes(known.usedBytes)} that are used`
-  if (quotaBytes < known.quotaBytes && quotaBytes * 1000 <= known.quotaBytes) return 'a thousandth of it or less'
-  return undefined
+  return quotaBytes * 1000 <= known.quotaBytes ? 'a thousandth of it or less' : undefined
 }
 
 const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes
 
 /** Leaves out what concerns only the ledger. */
-const toJson = ({ version: _, holds: __, refunds: ___, ...workspace }: WorkspaceLedger) => ({
+const toJson = ({ version: _, holds: __, refunds: ___, isDisabled, ...workspace }: WorkspaceLedger) => ({
   ...workspace,
+  ...(isDisabled && { disabled: true }),
   remainingBytes: remaining(workspace),
 })

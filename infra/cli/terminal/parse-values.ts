@@ -1,5 +1,6 @@
 import bytes from 'bytes-iec'
 import ms from 'ms'
+import { isLabel } from '../../../lib/administration/save-workspace.ts'
 import { isKeyName, isUserId, PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import { MOST_REQUESTS_PER_MINUTE } from '../../../lib/config.ts'
 import { type ContainerId, type DocumentId, isWorkspaceId, type WorkspaceId } from '../../../lib/ids.ts'
@@ -50,9 +51,8 @@ export function secondsBetween(shortest: string, longest: string) {
 const LONGEST_RETENTION = '3650d'
 /** How long a document is kept, in seconds from now. */
 export const parseExpiresIn = secondsBetween('1s', LONGEST_RETENTION)
-const parseRetentionSeconds = secondsBetween('1h', LONGEST_RETENTION)
 /** How long a workspace keeps them: less than an hour is more likely a typing error. */
-export const parseRetention = (text: string) => (text === 'never' ? text : parseRetentionSeconds(text))
+export const parseRetention = secondsBetween('1h', LONGEST_RETENTION)
 
 /** ms since 1970. */
 export function parseMoment(text: string): number {
@@ -63,16 +63,9 @@ export function parseMoment(text: string): number {
   return moment
 }
 
-/** When a key expires, in ms since 1970. */
-export type Expiry = number | 'never'
-
-/** A moment to come, a duration from now, or never. */
-export function parseExpiry(text: string): Expiry {
-  if (text === 'never') return text
-  return DURATION.test(text) ? Date.now() + parseDuration(text) : parseMomentToCome(text)
-}
-
-export function parseMomentToCome(text: string): number {
+/** When a key expires, in ms since 1970: a moment to come, or a duration from now. */
+export function parseExpiry(text: string): number {
+  if (DURATION.test(text)) return Date.now() + parseDuration(text)
   const moment = parseMoment(text)
   if (moment <= Date.now()) refuse(`"${text}" is past`)
   if (moment > Date.now() + HUNDRED_YEARS_MS) refuse(`"${text}" is more than a hundred years ahead`)
@@ -106,8 +99,9 @@ export function parseKeyId(text: string): string {
   return parseAnyKeyId(text)
 }
 
+export const parseYes = (text: string) => only((word) => word === 'yes', 'yes or no')(text) === 'yes'
+export const parseLabel = only(isLabel, 'a label: 1 to 128 characters in one line')
 export const parseRequestsPerMinute = wholeNumber(MOST_REQUESTS_PER_MINUTE, 'requests')
-export const parseLimit = (text: string) => (text === 'default' ? text : parseRequestsPerMinute(text))
 
 export function wholeNumber(most: number, noun: string) {
   const isAllowed = (text: string) => /^[1-9]\d{0,8}$/.test(text) && Number(text) <= most

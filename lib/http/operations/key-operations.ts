@@ -1,4 +1,4 @@
-import { formerTokensEndAtMs, type KeyDependencies } from '../../administration/save-key.ts'
+import { changeKey, formerTokensEndAtMs, type KeyDependencies } from '../../administration/save-key.ts'
 import type { WorkspaceDependencies } from '../../administration/save-workspace.ts'
 import { saveWorkspaceKey, type WorkspaceKeyGrant } from '../../administration/save-workspace-key.ts'
 import type { ApiKeyChange, ApiKeyRecord } from '../../auth/api-key-administration.ts'
@@ -59,11 +59,7 @@ export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies
       const change = readChange(body, now())
       await rateLimitPassed
       const key = await find(event, state)
-      if (change.permissions !== undefined && key.kind !== 'standard') refuseBody(ONLY_STANDARD)
-      const isChange = Object.keys(change).length > 0
-      const changed = isChange ? await apiKeys.change(key.keyId, change, state.deadline.signal) : key
-      if (changed === undefined) throw new ServiceError('key_not_found')
-      return answer(describeKey(changed, now()))
+      return answer(describeKey(await changeKey(key, change, deps, state.deadline.signal), now()))
     },
 
     async delete_key({ event, state, rateLimitPassed }) {
@@ -107,13 +103,10 @@ function describeKey(key: ApiKeyRecord, nowMs: number) {
   }
 }
 
-const ONLY_STANDARD = 'A management key has every permission: leave permissions out.'
-
 function readGrant(workspaceId: WorkspaceId, body: Body, nowMs: number): WorkspaceKeyGrant {
   const { kind = 'standard' } = body
   if (kind !== 'standard' && kind !== 'management') refuseBody('kind must be standard or management.')
   const permissions = readPermissions(body)
-  if (kind === 'management' && permissions !== undefined) refuseBody(ONLY_STANDARD)
   if (kind === 'standard' && permissions === undefined) refuseBody('A standard key needs permissions.')
   const limits = { expiresAtMs: readEnd(body, nowMs), requestsPerMinute: readRequestsPerMinute(body) }
   return { workspaceId, kind, permissions: permissions ?? [], userId: readUserId(body), ...limits }

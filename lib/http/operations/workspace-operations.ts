@@ -1,9 +1,8 @@
 import { deleteWorkspace } from '../../administration/delete-workspace.ts'
-import { saveWorkspace, type WorkspaceDependencies } from '../../administration/save-workspace.ts'
+import { isLabel, saveWorkspace, type WorkspaceDependencies } from '../../administration/save-workspace.ts'
 import type { AnyCaller } from '../../auth/caller.ts'
 import { LEAST_EXPIRY_SECONDS, ServiceError } from '../../errors.ts'
 import { isWorkspaceId } from '../../ids.ts'
-import type { Retention } from '../../ledger/expiry.ts'
 import type { WorkspaceLedger, WorkspaceSettings } from '../../ledger/ports/ledger.ts'
 import { answer, describePage } from '../answers.ts'
 import type { Operations } from '../api-handler.ts'
@@ -35,7 +34,7 @@ export function workspaceOperations(deps: WorkspaceDependencies) {
       const workspaceId = readWorkspaceId(event)
       const to = readSettings(body)
       await rateLimitPassed
-      const saved = await saveWorkspace(workspaceId, { to, check: requireOrder }, deps, deadline.signal)
+      const saved = await saveWorkspace(workspaceId, { to }, deps, deadline.signal)
       return answer({ ...describeWorkspace(saved.ledger), is_new: saved.isNew })
     },
 
@@ -78,11 +77,6 @@ function readSettings(body: Body): Partial<WorkspaceSettings> {
 
 function readLabel(label: unknown): string | undefined {
   if (label === null) return undefined
-  if (typeof label === 'string' && /^[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u.test(label)) return label
+  if (typeof label === 'string' && isLabel(label)) return label
   return refuseBody('label must be 1 to 128 characters, none of them a control character.')
-}
-
-function requireOrder({ expireAfterSeconds = 0, expireAtMostSeconds = Number.POSITIVE_INFINITY }: Retention): void {
-  if (expireAfterSeconds > expireAtMostSeconds)
-    refuseBody('expire_after_seconds would be more than expire_at_most_seconds.')
 }

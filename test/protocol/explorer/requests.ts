@@ -1,5 +1,4 @@
-import { CommandError } from '../../../infra/cli/command-error.ts'
-import { removeEmptied } from '../../../infra/cli/commands/delete-workspace.ts'
+import { endLeftovers } from '../../../infra/cli/commands/delete-workspace.ts'
 import { deleteWorkspace } from '../../../lib/administration/delete-workspace.ts'
 import { audit } from '../../../lib/audit/audit.ts'
 import { addItem, beginSum } from '../../../lib/audit/audit-usage.ts'
@@ -39,6 +38,8 @@ type Dependencies = ReturnType<Stores['dependencies']>
 const { signal } = new AbortController()
 
 export async function handle(request: Request, deps: Dependencies): Promise<unknown> {
+  const removeWorkspace = () =>
+    deleteWorkspace(WORKSPACE, { ...deps, apiKeys: { removeAll: async () => {} } as never }, signal)
   switch (request.do) {
     case 'promote':
       return promote(request, deps)
@@ -67,13 +68,11 @@ export async function handle(request: Request, deps: Dependencies): Promise<unkn
       return audit(options, deps, signal)
     }
     case 'delete_workspace':
-      return deleteWorkspace(WORKSPACE, { ...deps, apiKeys: { removeAll: async () => {} } as never }, signal)
+      return removeWorkspace()
     case 'empty_workspace':
       for (const document of request.of ?? []) await deleteDocument(document, {}, deps, signal)
-      // It refuses while something is still under way.
-      return removeEmptied(WORKSPACE, deps as never, signal).catch((error) => {
-        if (!(error instanceof CommandError)) throw error
-      })
+      await endLeftovers(WORKSPACE, deps as never, signal)
+      return removeWorkspace()
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { expect, it, vi } from 'vitest'
 import { getDocument } from '../../../infra/cli/commands/get-document.ts'
-import { rotateKey } from '../../../infra/cli/commands/new-key.ts'
+import { rotateKey } from '../../../infra/cli/commands/keys-commands.ts'
 import { useLocalService } from '../../../infra/cli/connect.ts'
 import { createOutput } from '../../../infra/cli/terminal/output.ts'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
@@ -24,7 +24,7 @@ it('keys rotate shows no token when the key was rotated or deleted meanwhile', a
   const stores = { apiKeys: { get: async () => key, change: async () => undefined }, now: Date.now }
   const output = { print: vi.fn(), note: vi.fn() }
   const session = { output, signal, stores: async () => stores } as never
-  await expect(rotateKey(session, key.keyId, { grace: 1000 })).rejects.toMatchObject({ reason: 'key_changed' })
+  await expect(rotateKey(session, key.keyId, { grace: 1000 })).rejects.toMatchObject({ reason: 'workspace_busy' })
   expect(output.print).not.toHaveBeenCalled()
 })
 

@@ -15,7 +15,7 @@ import {
 const PARSERS = { parseSize, parseDuration, parseRetention, parseExpiresIn, parseExpiry }
 type Parser = keyof typeof PARSERS
 
-const TAKEN: Record<Parser, Record<string, number | string>> = {
+const TAKEN: Record<Parser, Record<string, number>> = {
   parseSize: {
     ...{ '0': 0, '17B': 17, '10GiB': 10 * 2 ** 30, '10 GiB': 10 * 2 ** 30, '10gib': 10 * 2 ** 30, '1PiB': 2 ** 50 },
     ...{ '500MiB': 524_288_000, '5GB': 5_000_000_000, '10gb': 10_000_000_000, '1.5KiB': 1536, '0.001KB': 1 },
@@ -28,7 +28,7 @@ const TAKEN: Record<Parser, Record<string, number | string>> = {
   parseRetention: { '1h': 3600, '3650d': 315_360_000, '90m': 5400, '36h': 129_600 },
   parseExpiresIn: { '1s': 1, '3650d': 315_360_000 },
   parseExpiry: {
-    ...{ never: 'never', '2097-01-31': Date.UTC(2097, 0, 31), '2097-01-31T00:00Z': Date.UTC(2097, 0, 31) },
+    ...{ '2097-01-31': Date.UTC(2097, 0, 31), '2097-01-31T00:00Z': Date.UTC(2097, 0, 31) },
     '2097-01-31T10:00:30+02:00': Date.UTC(2097, 0, 31, 8, 0, 30),
   },
 }

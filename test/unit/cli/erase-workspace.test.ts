@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { deleteWorkspace } from '../../../infra/cli/commands/delete-workspace.ts'
+import { deleteWorkspaceFor } from '../../../infra/cli/commands/delete-workspace.ts'
 import type { StoredObject } from '../../../infra/local/stores/s3-contents.ts'
 import { createMemoryS3, memoryS3Client, storedObject } from '../../support/aws/memory-s3.ts'
 import { CONFIG } from '../../support/dynamodb/memory-tables.ts'
@@ -39,7 +39,7 @@ it('sweeps what earlier requests still write while it waits, but nothing that is
   const stores = { ...ports.deps, apiKeys, config, leaseMs: LEASE_MS, s3: memoryS3Client(store) }
   const output = { done() {}, progress() {} }
   const session = { output, place: 'a test', signal, stores: async () => stores, target: { yes: true } } as never
-  const erasing = deleteWorkspace(session, WORKSPACE, { empty: true, erase: true })
+  const erasing = deleteWorkspaceFor(session, WORKSPACE, { empty: true, erase: true })
   await expect(erasing).rejects.toMatchObject({
     reason: 'not_erased',
     message: expect.stringContaining('a new workspace'),

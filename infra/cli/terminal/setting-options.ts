@@ -1,0 +1,43 @@
+import { type Command, Option } from 'commander'
+
+/** The value of an option that was given. */
+class Given {
+  /** undefined: the setting is taken away. */
+  readonly to: unknown
+
+  constructor(to: unknown) {
+    this.to = to
+  }
+}
+
+/** An option that stands for a setting, by the name that the setting has in lib. */
+export type SettingOption<Settings> = readonly [
+  setting: keyof Settings & string,
+  flags: string,
+  description: string,
+  /** @param before what the same option has taken already */
+  parse: (text: string, before: never) => unknown,
+  /** The word that takes the setting away. */
+  unset?: string,
+]
+
+export function addSettings<Settings>(command: Command, options: readonly SettingOption<Settings>[]): Command {
+  for (const [setting, flags, description, parse, unset] of options) {
+    const option = new Option(flags, unset === undefined ? description : `${description}; or ${unset}`)
+    option.attributeName = () => setting
+    option.argParser((text, before?: Given) => {
+      const isUnset = unset !== undefined && text === unset
+      return new Given(isUnset ? undefined : parse(text, before?.to as never))
+    })
+    command.addOption(option)
+  }
+  return command
+}
+
+/** The settings that were given, and no others: what is not named stays. */
+export function settingsIn<Settings>(options: object): Partial<Settings> {
+  const given = Object.entries(options).flatMap(([setting, each]) =>
+    each instanceof Given ? [[setting, each.to]] : [],
+  )
+  return Object.fromEntries(given)
+}
