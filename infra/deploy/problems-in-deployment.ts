@@ -15,7 +15,14 @@ export interface Deployment {
 }
 
 const LOCAL = '--stage is local, which is what npm start serves on this machine: deploy another one'
-const REGIONAL = ['certificateArn', 'webAclArn', 'alarmTopicArn', 'ticketTopicArn', 'documentsStreamArn']
+const REGIONAL = [
+  'certificateArn',
+  'webAclArn',
+  'alarmTopicArn',
+  'ticketTopicArn',
+  'documentsStreamArn',
+  'tablesKmsKeyArn',
+]
 
 /** @returns sentences that each name a parameter, its value and what is allowed; none when all is well */
 export function problemsInDeployment({ stage, region, settings: raw, given }: Deployment): string[] {

@@ -74,6 +74,7 @@ function intervalMs(rate: string): number {
 /** The tables of infra/resources/tables.yml. @param environment has their names */
 export function readTables(environment: Readonly<Record<string, string | undefined>>): DeclaredTable[] {
   const text = readFileSync(join(import.meta.dirname, '../resources/tables.yml'), 'utf8')
-  const filled = text.replace(/\$\{self:provider\.environment\.(\w+)\}/g, (_, variable) => environment[variable] ?? '')
+  const named = text.replace(/\$\{self:provider\.environment\.(\w+)\}/g, (_, variable) => environment[variable] ?? '')
+  const filled = named.replace(/\$\{param:\w+\}/g, '')
   return ofType(parse(filled), 'AWS::DynamoDB::Table').map(([, { Properties }]) => Properties as DeclaredTable)
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { keyOf } from '../../infra/deploy/functions.ts'
 import { resourcesOf } from '../../infra/deploy/stack.ts'
 import { jsonLines } from '../support/machine/admin.ts'
-import { MOCK_ACCOUNT } from '../support/machine/mock-account/identities.ts'
+import { MOCK_ACCOUNT, TABLES_KEY } from '../support/machine/mock-account/identities.ts'
 import {
   expectBackedUp,
   type Identity,
@@ -33,7 +33,8 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
   let stage: Stage
   beforeAll(async () => {
     // With a key, all is asked for that is without one (roll-back.test.ts), and more.
-    stage = await startStage({ ...SMALL_PARTS, sandboxKmsKeyArn: KMS_KEY, documentsKmsKeyArn: KMS_KEY })
+    const keys = { sandboxKmsKeyArn: KMS_KEY, documentsKmsKeyArn: KMS_KEY, tablesKmsKeyArn: TABLES_KEY }
+    stage = await startStage({ ...SMALL_PARTS, ...keys })
   })
   afterAll(() => stage?.stop())
 
@@ -90,7 +91,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     await expectDeployed()
   })
 
-  it('protects the stack and its tables', async () => {
+  it('protects the stack and its tables, which have the key that the settings name', async () => {
     expect((await stage.stack())?.EnableTerminationProtection).toBe(true)
     const names = await stage.tables()
     expect(names).toContain(`${STACK}-keys`)
@@ -98,6 +99,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
       const { Table } = await new DynamoDB({}).describeTable({ TableName })
       expect(Table?.DeletionProtectionEnabled, TableName).toBe(true)
     }
+    expect(await stage.keysOfTables(...names)).toEqual([TABLES_KEY])
   })
 
   it('changes nothing by a deployment without a change', async () => {
@@ -278,16 +280,17 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     const lines = jsonLines(result)
     const names = Object.fromEntries(lines.map(({ parameter, target }) => [`${parameter}`, `${target}`]))
     expect(Object.keys(names).toSorted()).toEqual(['documentsTable', 'workspacesTable'])
+    const withoutStream = { documentsTable: names.documentsTable ?? '', workspacesTable: names.workspacesTable ?? '' }
     names.documentsStreamArn = `${lines.find(({ parameter }) => parameter === 'documentsTable')?.stream_arn}`
     expect(names.documentsStreamArn).toContain(`:table/${names.documentsTable}/stream/`)
     await expectBackedUp(names.documentsTable ?? '')
+    expect(await stage.keysOfTables(...Object.values(withoutStream))).toEqual([TABLES_KEY])
 
     const Key = marshall({ workspace_id: 'ws_kept', document_id: documentId })
     await new DynamoDB({}).deleteItem({ TableName: `${STACK}-documents`, Key })
     expect((await stage.admin('audit', '--workspace', 'ws_kept')).code).toBe(1)
 
     expect((await stage.admin('stop', '--yes')).code).toBe(0)
-    const withoutStream = { documentsTable: names.documentsTable ?? '', workspacesTable: names.workspacesTable ?? '' }
     await stage.settings({ ...stage.ownSettings(), ...withoutStream, eventBus: 'files' })
     await expectRefused('documentsStreamArn is missing')
     await stage.settings({ ...stage.ownSettings(), ...names })

@@ -27,6 +27,7 @@ describe.runIf(isMotoInstalled())('a stage whose new version is no good, with an
     await commit('good')
     expect((await stage.deploy()).hasSucceeded).toBe(true)
     good = await liveCode()
+    expect(await stage.keysOfTables(...(await stage.tables()))).toEqual([expect.stringMatching(/:key\/(?!0bbbbbbb-)/)])
     await appendFile(join(stage.project, 'dist/promote-container-file.mjs'), '\n// A bug.\n')
     await commit('bad')
     await stage.settings({ createGatewayLogRole: 'false', ...SMALL_PARTS })

@@ -59,12 +59,13 @@ describe('docs/policies/boundary.json', () => {
   const BOUNDARY = statementsOfPolicies(['boundary'])
 
   const place = { 'AWS::Partition': 'aws', 'AWS::Region': 'us-east-1', 'AWS::AccountId': ACCOUNT }
-  const context = { 'kms:ViaService': 's3.us-east-1.amazonaws.com' }
 
   /** The rights of the roles of the stack, each action on one of its resources. */
   function accessesOf(service: Packaged): Access[] {
     const statements = service.idsOfType('AWS::IAM::Role').flatMap((role) => templateStatements(service, role))
-    return statements.flatMap(({ Action, Resource }) => {
+    return statements.flatMap(({ Action, Resource, Condition }) => {
+      const [via = '*'] = JSON.stringify(Condition ?? '').match(/\b(s3|sqs|dynamodb)\.\*\.amazonaws\.com/) ?? []
+      const context = { 'kms:ViaService': via.replace('*', 'us-east-1') }
       const resources = [Resource].flat().map((each) => arnOf(each, service, place).replaceAll('*', 'x'))
       return [Action].flat().flatMap((action) => resources.map((resource) => ({ action, resource, context })))
     })

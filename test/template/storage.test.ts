@@ -89,7 +89,7 @@ describe('buckets', () => {
     ])
   })
 
-  it('lets only the roles that copy or hand out objects use the keys, where there are keys', () => {
+  it('lets only the roles that copy or hand out objects use their keys, and only functions that of the tables', () => {
     const grantsOf = (variant: Packaged) =>
       variant
         .idsOfType('AWS::IAM::Role')
@@ -103,19 +103,30 @@ describe('buckets', () => {
       ['ReadDocumentsRole', 'kms:Decrypt', EXISTING.documentsKmsKeyArn],
     ]
     const writing = ['SandboxWriterRole', ['kms:GenerateDataKey', 'kms:Decrypt'], EXISTING.sandboxKmsKeyArn]
-    expect(grantsOf(prod)).toEqual([...granted, writing])
+    const ofTables = (service: Packaged, key: unknown) =>
+      service
+        .ofType('AWS::Lambda::Function')
+        .map(({ Properties }) => [Properties.Role['Fn::GetAtt'][0], ['kms:Decrypt', 'kms:DescribeKey'], key])
+    const decrypting = ofTables(prod, EXISTING.tablesKmsKeyArn)
+    expect(decrypting.length).toBeGreaterThan(7)
+    expect(new Set(grantsOf(prod))).toEqual(new Set([...granted, writing, ...decrypting]))
     const former = { 'Fn::Split': [',', EXISTING.formerKmsKeyArns] }
     const reading = [...new Set(granted.map(([role]) => role))].map((role) => [role, 'kms:Decrypt', former])
-    expect(new Set(grantsOf(existing))).toEqual(new Set([...granted, ...reading, writing]))
+    const others = [...reading, writing, ...decrypting, ...ofTables(existing, former)]
+    expect(new Set(grantsOf(existing))).toEqual(new Set([...granted, ...others]))
   })
 })
 
 describe('tables', () => {
-  it('has them encrypted, with point-in-time recovery', () => {
+  it('has them encrypted, by the key if there is one, with point-in-time recovery', () => {
     for (const { Properties } of dev.ofType('AWS::DynamoDB::Table')) {
       const isKept = !Properties.TableName.endsWith('-rate-limits')
       expect(Properties.PointInTimeRecoverySpecification?.PointInTimeRecoveryEnabled ?? false).toBe(isKept)
       expect(Properties.SSESpecification).toEqual({ SSEEnabled: true })
+    }
+    for (const { Properties } of prod.ofType('AWS::DynamoDB::Table')) {
+      const KMSMasterKeyId = EXISTING.tablesKmsKeyArn
+      expect(Properties.SSESpecification).toEqual({ SSEEnabled: true, SSEType: 'KMS', KMSMasterKeyId })
     }
   })
 

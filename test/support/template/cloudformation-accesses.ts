@@ -88,6 +88,10 @@ const inBucket = (bucket: string, actions: string, { account }: Asking): Row[] =
   [`arn:aws:s3:::${bucket}`, actions, { 'aws:ResourceAccount': account }],
 ]
 
+/** DynamoDB developer guide, encryption at rest: what whoever chooses the key of a table needs, by way of DynamoDB. */
+export const TO_CHOOSE_A_KEY =
+  'kms:CreateGrant Decrypt DescribeKey Encrypt GenerateDataKey GenerateDataKeyWithoutPlaintext ReEncryptFrom ReEncryptTo'
+
 /** Types that need other names, conditions, or roles that are passed on. */
 const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
   'ApiGateway::Account': ({ Properties, pass }) => [pass(Properties.CloudWatchRoleArn, 'apigateway')],
@@ -117,6 +121,11 @@ const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
     ],
     pass(Properties.ServiceRoleArn, 'codedeploy'),
   ],
+  'DynamoDB::Table': ({ Properties: { SSESpecification }, region }) => {
+    const context = { 'kms:ViaService': `dynamodb.${region}.amazonaws.com` }
+    const key = SSESpecification.KMSMasterKeyId
+    return key ? [[key, TO_CHOOSE_A_KEY, context]] : []
+  },
   'Events::Rule': ({ Properties, pass }) =>
     Properties.Targets.flatMap(({ RoleArn }: { RoleArn?: object }) => (RoleArn ? [pass(RoleArn, 'events')] : [])),
   'IAM::Role': ({ id, Properties, roleArn, boundaryOf }) => [

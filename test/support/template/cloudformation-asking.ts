@@ -37,6 +37,6 @@ export function askingFor(id: string, stack: Named) {
     const { Type, Properties: its } = resources[refOf(value)] as Resource
     return arn('lambda', `function:${nameOfRef(Type === 'AWS::Lambda::Alias' ? its.FunctionName : value)}`)
   }
-  const own = { id, account, Properties, UpdatePolicy, name: () => nameOf(id, stack) }
+  const own = { id, account, region, Properties, UpdatePolicy, name: () => nameOf(id, stack) }
   return { ...own, arn, gateway, refOf, nameOfRef, roleArn, boundaryOf, pass, functionOf }
 }

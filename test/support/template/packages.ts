@@ -15,6 +15,7 @@ const arn = (service: string, resource: string) => `arn:aws:${service}:us-east-1
 export const KEYS = {
   sandboxKmsKeyArn: arn('kms', `key/${KEY_ID}`),
   documentsKmsKeyArn: arn('kms', 'key/mrk-0aaaaaaa111122223333444444444444'),
+  tablesKmsKeyArn: arn('kms', 'key/0aaaaaaa-tables'),
 }
 export const WRITERS = ['team/ecs-runner', 'eks-runner'].map((role) => `arn:aws:iam::111122223333:role/${role}`).join()
 /** For the bucket of sandboxes that a stack creates. */

@@ -19,6 +19,7 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   DOCUMENTS_BUCKET: 'local-documents',
   USAGE_BUCKET: 'local-documents',
   KMS_KEY_ARN: EXISTING.sandboxKmsKeyArn,
+  TABLES_KEY_ARN: EXISTING.tablesKmsKeyArn,
 }
 
 export const textOfPolicy = (name: string) => readFileSync(join(FOLDER, `${name}.json`), 'utf8')

@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import type { TableDescription } from '@aws-sdk/client-dynamodb'
 import { close, LOOPBACK, listen } from '../../../../infra/local/loopback.ts'
 import { storeAt } from '../../aws/store.ts'
+import { TO_CHOOSE_A_KEY } from '../../template/cloudformation-accesses.ts'
+import { accessesIn } from '../../template/cloudformation-asking.ts'
 import type { Access } from '../../template/iam-accesses.ts'
 import {
   type ApiRequest,
@@ -9,6 +12,7 @@ import {
   accessesOfTemplate,
   signedFor,
   signerOf,
+  TABLES_KEY,
   templateIn,
 } from './identities.ts'
 
@@ -35,12 +39,38 @@ export async function startGate(account: string, identities: readonly string[]) 
     return (await Promise.all(uses)).flat()
   }
 
+  const keysOfTables = new Map<string, string | undefined>()
+  async function keyOf(TableName: string, region: string): Promise<string | undefined> {
+    const headers = { ...signedFor('dynamodb', region), 'x-amz-target': 'DynamoDB_20120810.DescribeTable' }
+    const answer = await fetch(account, { method: 'POST', headers, body: JSON.stringify({ TableName }) })
+    const { Table } = (await answer.json()) as { Table?: TableDescription }
+    return Table?.SSEDescription?.KMSMasterKeyArn
+  }
+
+  /** Where a table has a key, DynamoDB uses it for its caller (KMS developer guide, "How Amazon DynamoDB uses AWS KMS"). */
+  async function accessesOfTableKeys(request: ApiRequest): Promise<Access[]> {
+    const { region, service } = signerOf(request)
+    const [, action = ''] = `${request.headers['x-amz-target']}`.split('.')
+    const restores = action.startsWith('Restore')
+    // Only doctor scans, without a right to.
+    if (service !== 'dynamodb' || !(restores || /(Item|Query)$/.test(action))) return []
+    const { TableName, SourceTableName, RequestItems = {} } = JSON.parse(request.body)
+    const name = TableName ?? SourceTableName ?? Object.keys(RequestItems)[0]
+    if (!keysOfTables.has(name)) keysOfTables.set(name, await keyOf(name, region))
+    const key = keysOfTables.get(name)
+    const context = { 'kms:ViaService': `dynamodb.${region}.amazonaws.com` }
+    const asked = restores ? TO_CHOOSE_A_KEY : 'kms:Decrypt DescribeKey'
+    // Everybody in the account may use AWS's own.
+    return key === TABLES_KEY ? accessesIn([[key, asked, context]]) : []
+  }
+
   async function accessesOf(request: ApiRequest, status: number): Promise<Access[]> {
     const template = templateIn(request)
     const text = template && ('body' in template ? template.body : await contentOf(template.object))
     const byTemplate = text === undefined ? [] : accessesOfTemplate(text, request)
     const accesses = accessesOfRequest(request, status)
-    return [...accesses, ...byTemplate, ...(await accessesOfKeys(accesses, request))]
+    const ofKeys = await Promise.all([accessesOfKeys(accesses, request), accessesOfTableKeys(request)])
+    return [...accesses, ...byTemplate, ...ofKeys.flat()]
   }
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {

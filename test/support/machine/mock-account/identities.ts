@@ -15,6 +15,8 @@ export interface ApiRequest {
 
 /** The account in which moto puts everybody that it does not know. */
 export const MOCK_ACCOUNT = '123456789012'
+/** The key of tables, where they have one of their own. */
+export const TABLES_KEY = `arn:aws:kms:eu-west-1:${MOCK_ACCOUNT}:key/0bbbbbbb-1111-2222-3333-444444444444`
 /** The prefix of a service's actions, where it differs from the name in a signature's scope. */
 const PREFIXES: Record<string, string> = { monitoring: 'cloudwatch' }
 /** Actions by what follows the function's name in the path (Lambda API reference). */

@@ -223,6 +223,7 @@ class WholeTable(Table):
     def create_from_cloudformation_json(cls, resource_name, cloudformation_json, account_id, region_name, **kwargs):
         table = super().create_from_cloudformation_json(resource_name, cloudformation_json, account_id, region_name, **kwargs)
         properties, dynamodb = cloudformation_json["Properties"], api_of("dynamodb", region_name)
+        table.sse_specification["Enabled"] = table.sse_specification.pop("SSEEnabled")
         recovery, expiry = properties.get("PointInTimeRecoverySpecification"), properties.get("TimeToLiveSpecification")
         if recovery:
             dynamodb.update_continuous_backups(TableName=table.name, PointInTimeRecoverySpecification=recovery)
@@ -601,7 +602,11 @@ restore_of_moto = DynamoHandler.restore_table_to_point_in_time
 
 def restore_table_to_point_in_time(self):
     answer = restore_of_moto(self)
-    self.dynamodb_backend.tables[self.body["TargetTableName"]].restore_date_time = self.body["RestoreDateTime"]
+    tables = self.dynamodb_backend.tables
+    restored = tables[self.body["TargetTableName"]]
+    restored.restore_date_time = self.body["RestoreDateTime"]
+    # Encryption settings are the source's (API reference, RestoreTableToPointInTime).
+    restored.sse_specification = tables[self.body["SourceTableName"]].sse_specification
     return answer
 
 

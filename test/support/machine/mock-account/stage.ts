@@ -16,7 +16,7 @@ import { PLACEHOLDERS, statementsOfPolicies } from '../../template/policy-files.
 import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../admin.ts'
 import { type DeployedApi, serveDeployed } from './deployed-api.ts'
 import { startGate } from './gate.ts'
-import { MOCK_ACCOUNT, signedFor } from './identities.ts'
+import { MOCK_ACCOUNT, signedFor, TABLES_KEY } from './identities.ts'
 import { startMockAccount } from './start.ts'
 
 export const STACK = 'container-file-promotion-prod'
@@ -46,6 +46,7 @@ export const rightsOf = (identity: Identity): Statement[] =>
     ACCOUNT: MOCK_ACCOUNT,
     WEB_ACL_ARN: WEB_ACL,
     KMS_KEY_ARN: KMS_KEY,
+    TABLES_KEY_ARN: TABLES_KEY,
     SANDBOX_BUCKET: `${STACK}-sandboxbucket-*`,
     DOCUMENTS_BUCKET: `${STACK}-documentsbucket-*`,
     USAGE_BUCKET,
@@ -180,6 +181,12 @@ export async function startStage(common: Record<string, string> = {}) {
 
     async tables(): Promise<string[]> {
       return (await new DynamoDB({}).listTables({})).TableNames ?? []
+    },
+    /** The keys that tables are encrypted with, each once. */
+    async keysOfTables(...names: string[]): Promise<unknown[]> {
+      const described = names.map((TableName) => new DynamoDB({}).describeTable({ TableName }))
+      const keys = (await Promise.all(described)).map(({ Table }) => Table?.SSEDescription?.KMSMasterKeyArn)
+      return [...new Set(keys)]
     },
     async stack() {
       const { Stacks } = await new CloudFormation({}).describeStacks({ StackName: STACK })
