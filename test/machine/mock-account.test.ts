@@ -312,8 +312,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
   const UNSEEN: Record<Identity, RegExp> = {
     deployer:
       /^OnlyWith(Domain|HostedZone|OwnTopics)|(CancelUpdateStack|ContinueUpdateRollback|GetFunctionConcurrency|GetTemplate)$/,
-    // An object is looked at only where something seems wrong.
-    smoke: /^(Address|Log|Metrics): |AbortMultipartUpload$|^OwnDocuments: s3:GetObject$/,
+    smoke: /^(Address|Log|Metrics): |AbortMultipartUpload$/,
     // It uses them all.
     doctor: /(?!)/,
     restore: /^AuditObjects: /,

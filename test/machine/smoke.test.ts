@@ -89,7 +89,8 @@ describe('npm run admin -- smoke', () => {
       'a preflight: CORS is off',
       'a copy of a former version: the sandbox bucket is not versioned',
     ])
-    expect(checks).toHaveLength(27)
+    expect(checks).toHaveLength(28)
+    expect(verdicts(result)["S3's answer for a missing key"]?.detail).toBe('404')
     expect(await remains()).toEqual([])
   })
 
@@ -106,8 +107,9 @@ describe('npm run admin -- smoke', () => {
   })
 
   /** Servers that do several things wrong, and what the checks say that find them. */
-  const WRONG: { s3: Wrong[]; api: Wrong[]; isResolving?: false; found: Record<string, RegExp> }[] = [
+  const WRONG: { s3: Wrong[]; api: Wrong[]; isResolving?: false; advised?: true; found: Record<string, RegExp> }[] = [
     {
+      advised: true,
       s3: [
         changing(/^HEAD/, ({ status }) => ({ status: status === 404 ? 403 : status })),
         without('x-amz-copy-source-if-match', 'x-amz-mp-object-size'),
@@ -169,6 +171,8 @@ describe('npm run admin -- smoke', () => {
     const wanted = Object.entries(servers.found).map(([check, detail]) => [check, expect.stringMatching(detail)])
     expect(Object.fromEntries(said)).toEqual(Object.fromEntries(wanted))
     expect(result.code).toBe(1)
+    const { detail } = verdicts(result)["S3's answer for a missing key"] ?? {}
+    expect(detail).toMatch(servers.advised ? /^403, as to whoever may not list/ : /^404$/)
     await expectCleared(result)
   })
 

@@ -7,7 +7,7 @@ import { fencedBlocks } from '../support/fenced-blocks.ts'
 import { run, standIn } from '../support/machine/program.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
 import { isAllowed } from '../support/template/iam-policies.ts'
-import { arnOf, readStatements, withoutAccount } from '../support/template/iam-template.ts'
+import { arnOf, readStatements, templateStatements, withoutAccount } from '../support/template/iam-template.ts'
 import { EXISTING, packagedServices, WRITERS } from '../support/template/packages.ts'
 import { statementsOfPolicies, textOfPolicy } from '../support/template/policy-files.ts'
 import { useDirectory } from '../support/use-directory.ts'
@@ -20,7 +20,7 @@ const KEY = EXISTING.sandboxKmsKeyArn
 
 /** docs/policies/sandbox-session.json for one container, with resources as those of roles have them here. */
 const sessionOf = (workspace: string, container: string) =>
-  statementsOfPolicies(['sandbox-session'], { BUCKET, KEY, WORKSPACE: workspace, CONTAINER: container }).map(
+  statementsOfPolicies(['sandbox-session'], { BUCKET, WORKSPACE: workspace, CONTAINER: container }).map(
     (statement) => ({ ...statement, resources: statement.resources.map(withoutAccount) }),
   )
 const SESSION = sessionOf('ws_1', 'sess_1')
@@ -93,8 +93,11 @@ describe('a container that holds a grant', () => {
     for (const resource of [table, `${table}/index/due`, '*']) expect(granted('dynamodb', resource)).toEqual([])
   })
 
-  it('uses the key of the bucket through S3 only, and no other key', () => {
+  it('uses the key of the bucket through S3 only, former ones to decrypt, and no other key', () => {
     const [own, documents] = [KEY, EXISTING.documentsKmsKeyArn].map(withoutAccount) as [string, string]
+    const former = templateStatements(existing, 'SandboxWriterRole').find(({ Sid }) => Sid === 'DecryptFormer')
+    const Resource = { 'Fn::Split': [',', EXISTING.formerKmsKeyArns] }
+    expect(former).toMatchObject({ Action: 'kms:Decrypt', Resource })
     expect(granted('kms', own, THROUGH_S3)).toEqual(['Decrypt', 'GenerateDataKey'])
     expect(granted('kms', own)).toEqual([])
     expect(granted('kms', documents, THROUGH_S3)).toEqual([])
@@ -115,7 +118,6 @@ describe('the role of the writers', () => {
     ])
     expect(MaxSessionDuration).toBe(12 * 3600)
     expect(prod.outputs.SandboxWriterRoleArn?.Value).toEqual({ 'Fn::GetAtt': ['SandboxWriterRole', 'Arn'] })
-    expect(prod.outputs.SandboxKmsKeyArn?.Value).toBe(KEY)
     expect(existing.idsOfType('AWS::IAM::Role')).toContain('SandboxWriterRole')
   })
 
@@ -140,22 +142,20 @@ describe('docs/policies/sandbox-session.json', () => {
     const filled = await readFile(join(directory(), 'filled.json'), 'utf8')
     const resources: string[] = JSON.parse(filled).Statement.map(({ Resource }: { Resource: string }) => Resource)
     const bucket = 'arn:*:s3:::container-file-promotion-prod-sandboxbucket-0aaaaaaa'
-    const key = 'arn:aws:kms:eu-west-1:111122223333:key/0aaaaaaa'
-    expect(resources).toEqual([`${bucket}/sandboxes/ws_acme/sess_a1b2/*`, bucket, key])
-    expect(filled).not.toMatch(/WORKSPACE|CONTAINER|BUCKET|"KEY"/)
+    expect(resources).toEqual([`${bucket}/sandboxes/ws_acme/sess_a1b2/*`, bucket, '*'])
+    expect(filled).not.toMatch(/WORKSPACE|CONTAINER|BUCKET/)
   })
 
   it('fits into a call of STS with the longest ids', () => {
     const longest = {
       BUCKET: 'b'.repeat(63),
       'WORKSPACE/CONTAINER': `${'w'.repeat(128)}/${'c'.repeat(128)}`,
-      KEY: 'arn:aws-us-gov:kms:us-gov-west-1:111122223333:key/mrk-1234abcd12ab34cd56ef1234567890ab',
     }
     const filled = Object.entries(longest).reduce(
       (text, [name, value]) => text.replaceAll(name, value),
       textOfPolicy('sandbox-session'),
     )
-    expect(filled).not.toMatch(/WORKSPACE|CONTAINER|BUCKET|"KEY"/)
+    expect(filled).not.toMatch(/WORKSPACE|CONTAINER|BUCKET/)
     // AWS STS API reference, AssumeRole: characters of the policy, white space among them.
     expect(filled.length).toBeLessThanOrEqual(2048)
   })

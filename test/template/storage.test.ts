@@ -111,7 +111,11 @@ describe('buckets', () => {
     expect(decrypting.length).toBeGreaterThan(7)
     expect(new Set(grantsOf(prod))).toEqual(new Set([...granted, writing, ...decrypting]))
     const former = { 'Fn::Split': [',', EXISTING.formerKmsKeyArns] }
-    const reading = [...new Set(granted.map(([role]) => role))].map((role) => [role, 'kms:Decrypt', former])
+    const reading = [...new Set([...granted, writing].map(([role]) => role))].map((role) => [
+      role,
+      'kms:Decrypt',
+      former,
+    ])
     const others = [...reading, writing, ...decrypting, ...ofTables(existing, former)]
     expect(new Set(grantsOf(existing))).toEqual(new Set([...granted, ...others]))
   })

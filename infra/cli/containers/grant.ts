@@ -32,18 +32,16 @@ export async function grant({ output, signal }: Session, container: Container, {
 }
 
 async function assumeRole({ ids, stores, bucket, prefix }: Container, lifeSeconds: number, signal: AbortSignal) {
-  const { SandboxWriterRoleArn: RoleArn, SandboxKmsKeyArn: key } = await outputsOf(stores.config.serviceName, signal)
+  const { SandboxWriterRoleArn: RoleArn } = await outputsOf(stores.config.serviceName, signal)
   if (!RoleArn) throw refused('This stage has no role for containers: deploy it with the setting sandboxWriters.')
-  const { Statement: all, ...policy } = JSON.parse(await readFile(TEMPLATE, 'utf8'))
-  const Statement = all.filter(({ Resource }: { Resource: string }) => key || Resource !== 'KEY')
+  const policy = JSON.parse(await readFile(TEMPLATE, 'utf8'))
   const command = new AssumeRoleCommand({
     RoleArn,
     RoleSessionName: `sandbox-${ids.containerId}`.slice(0, 64), // STS takes no more characters.
     DurationSeconds: lifeSeconds,
     // The prefix comes last: ids may be words that are replaced.
-    Policy: JSON.stringify({ ...policy, Statement })
+    Policy: JSON.stringify(policy)
       .replaceAll('arn:*:', RoleArn.slice(0, RoleArn.indexOf('iam')))
-      .replaceAll('KEY', key ?? '')
       .replaceAll('BUCKET', bucket)
       .replaceAll('sandboxes/WORKSPACE/CONTAINER/', () => prefix),
   })

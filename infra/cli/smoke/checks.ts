@@ -3,7 +3,7 @@ import { newToken } from '../../../lib/auth/api-token.ts'
 import { notChecked } from '../doctor/check.ts'
 import { ask, expectAnswer, promotePath, type Question } from './http.ts'
 import { expectExpired, letExpire, promoteTwice, promoteWhenThere, promotion, promotionOfMany } from './promotions.ts'
-import { copyConditions, copyVersion } from './s3.ts'
+import { copyConditions, copyVersion, missingKey } from './s3.ts'
 import { findLogLines, findMetrics } from './telemetry.ts'
 import { FOLDER, MISSING, OF_NO_OBJECT, roomFor, SMALL, type SmokeCheck, type Trial, type TrialFile } from './trial.ts'
 
@@ -32,6 +32,7 @@ export const CHECKS: SmokeCheck[] = [
   { name: 'a full quota', run: fullQuota },
   { name: 'a preflight', run: preflight },
   { name: 'delete a document', run: deleteOne },
+  { name: "S3's answer for a missing key", run: missingKey },
   { name: 'conditions of copies', run: copyConditions },
   { name: 'a copy of a former version', run: copyVersion },
   { name: 'an expired document', run: expectExpired, waitsFor: 'expiry' },

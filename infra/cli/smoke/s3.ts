@@ -6,7 +6,8 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { ONLY_NEW } from '../../../lib/aws/s3/copy-requests.ts'
-import { notChecked } from '../doctor/check.ts'
+import { headOrList } from '../../../lib/aws/s3/head-object.ts'
+import { advice, notChecked } from '../doctor/check.ts'
 import { OF_NO_OBJECT, putFile, SMALL, sandboxObject, sha256Of, type Trial } from './trial.ts'
 
 /** Whether only what was looked up is copied, only as many bytes as were counted, and onto nothing that is there. */
@@ -66,6 +67,17 @@ export async function copyVersion(trial: Trial, signal: AbortSignal) {
   } finally {
     await stores.objects.discard({ objectKey }, signal)
   }
+}
+
+/** S3 tells a missing key from a refused one only to those who may list, as these credentials may under their prefix. */
+export async function missingKey(trial: Trial, signal: AbortSignal) {
+  const object = { Bucket: trial.stores.config.documentsBucket, Key: ownKey('missing', trial) }
+  let isRefused = false
+  const found = await headOrList(trial.s3, object, signal, () => {
+    isRefused = true
+  })
+  if (found) throw new Error(`${object.Key} is there`)
+  return isRefused ? advice('403, as to whoever may not list: a listing more for each missing file') : '404'
 }
 
 const ownKey = (name: string, { stores, workspaceId }: Trial) => stores.objectKeys.workspacePrefix(workspaceId) + name
