@@ -37,6 +37,7 @@ const LONGEST = [
   'roll-back',
   'fault-matrix',
   'explorer',
+  'aws-workflow',
   'readme',
   'smoke',
   'storms-kills',

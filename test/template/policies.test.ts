@@ -10,15 +10,15 @@ import { readStatements } from '../support/template/iam-template.ts'
 import { packagedService } from '../support/template/packages.ts'
 
 const PACKAGED_TABLE = 'table/container-file-promotion-e2e-'
-/** The suites run on the stores of three stages, the last one's in the mock account: what they are here. */
+/** The suites run on the stores of four stages, the last two in the mock account: what they are here. */
 const SAME_AS: [RegExp, string][] = [
-  [/table\/container-file-promotion-(local|prod)-/, PACKAGED_TABLE],
+  [/table\/container-file-promotion-(local|prod|aws-trial)-/, PACKAGED_TABLE],
   [/-at-\d{8}t\d{6}z\b/, ''],
   [/\blocal-usage\b/, 'local-documents'],
-  [/\bevent-bus\/local\b/, 'event-bus/files'],
-  [/container-file-promotion-prod-sandboxbucket-\w+/, 'local-sandboxes'],
-  [/container-file-promotion-prod-documentsbucket-\w+/, 'local-documents'],
-  [/container-file-promotion-prod-EventsQueue-\w+/, 'container-file-promotion-dev-EventsQueue-x'],
+  [/\bevent-bus\/(local\b|container-[\w.-]+)/, 'event-bus/files'],
+  [/container-file-promotion-(prod|aws-trial)-sandboxbucket-\w+/, 'local-sandboxes'],
+  [/container-file-promotion-(prod|aws-trial)-documentsbucket-\w+/, 'local-documents'],
+  [/container-file-promotion-(prod|aws-trial)-EventsQueue-\w+/, 'container-file-promotion-dev-EventsQueue-x'],
 ]
 
 /** Named by tests to make calls fail. */

@@ -89,6 +89,8 @@ function bucketAccesses(method: string, bucket: string, query: URLSearchParams):
   if (method === 'GET' && query.has('versions')) return [{ action: 's3:ListBucketVersions', resource: bucket, context }]
   if (method === 'GET' && query.get('list-type') === '2')
     return [{ action: 's3:ListBucket', resource: bucket, context }]
+  if (bucket === '') return [{ action: 's3:ListAllMyBuckets', resource: '*' }]
+  if (method === 'DELETE') return [{ action: 's3:DeleteBucket', resource: bucket }]
   if (method === 'HEAD') return [{ action: 's3:ListBucket', resource: bucket }]
   if (method === 'POST' && query.has('delete')) return [{ action: 's3:DeleteObject', resource: `${bucket}/*` }]
   const asked = Object.keys(OF_SETUP).find((name) => query.has(name))

@@ -84,10 +84,17 @@ export function accessesOfRequest(request: ApiRequest, status = 200): Access[] {
       const { Action, TopicArn = '*' } = parametersOf(request)
       return [{ action: `sns:${Action}`, resource: TopicArn }]
     }
-    case 'events':
-      return [{ action: `events:${targetOf(headers)}`, resource: arn(`event-bus/${JSON.parse(body).Name}`) }]
-    case 'sqs':
-      return [{ action: `sqs:${targetOf(headers)}`, resource: arn(basename(JSON.parse(body).QueueUrl)) }]
+    case 'events': {
+      const { EventBusName: bus, Name, Rule = Name } = JSON.parse(body)
+      const resource = bus === undefined ? `event-bus/${Name}` : `rule/${bus}/${Rule}`
+      return [{ action: `events:${targetOf(headers)}`, resource: arn(resource) }]
+    }
+    case 'sqs': {
+      const { QueueUrl, QueueName = basename(QueueUrl) } = JSON.parse(body)
+      return [{ action: `sqs:${targetOf(headers)}`, resource: arn(QueueName) }]
+    }
+    case 'tagging':
+      return [{ action: `tag:${targetOf(headers)}`, resource: '*' }]
     case 'ecr':
       return [{ action: `ecr:${targetOf(headers)}`, resource: arn('repository') }]
     case 'sts':

@@ -26,7 +26,6 @@ export const KMS_KEY = `arn:aws:kms:${REGION}:${MOCK_ACCOUNT}:key/0aaaaaaa-1111-
 export const USAGE_BUCKET = 'usage-files'
 /** Files of 8 MiB are copied in parts, too, and take moto less time than those of 64 MiB. */
 export const SMALL_PARTS = { multipartThresholdBytes: '8388608' }
-const FUNCTION = `${STACK}-promote-container-file`
 
 /** The rights each command is to need: what docs/policies has for it. An administrator does everything else. */
 const POLICIES = {
@@ -35,30 +34,37 @@ const POLICIES = {
   doctor: ['doctor'],
   restore: ['restore'],
   erase: ['erase'],
+  workflow: ['deployer', 'deployer-2', 'doctor', 'smoke', 'restore', 'trial'],
 } as const
 export type Identity = keyof typeof POLICIES
 const isIdentity = (word: string | undefined): word is Identity => word !== undefined && word in POLICIES
 
-/** The rights of an identity in the mock account, whose API has any id. */
-export const rightsOf = (identity: Identity): Statement[] =>
-  statementsOfPolicies(POLICIES[identity], {
+/** The rights of an identity in the mock account, whose API has any id. @param names of policies, instead of all */
+export const rightsOf = (identity: Identity, names: readonly string[] = POLICIES[identity]): Statement[] => {
+  const STAGE = identity === 'workflow' ? 'aws-trial' : 'prod'
+  const stack = STACK.replace(/prod$/, STAGE)
+  return statementsOfPolicies(names, {
     ...PLACEHOLDERS,
     ACCOUNT: MOCK_ACCOUNT,
+    STAGE,
     WEB_ACL_ARN: WEB_ACL,
     KMS_KEY_ARN: KMS_KEY,
     TABLES_KEY_ARN: TABLES_KEY,
-    SANDBOX_BUCKET: `${STACK}-sandboxbucket-*`,
-    DOCUMENTS_BUCKET: `${STACK}-documentsbucket-*`,
+    SANDBOX_BUCKET: `${stack}-sandboxbucket-*`,
+    DOCUMENTS_BUCKET: `${stack}-documentsbucket-*`,
     USAGE_BUCKET,
   })
+}
 
 export type Stage = Awaited<ReturnType<typeof startStage>>
 
 /**
- * The stage prod in an account of its own, where nothing is deployed yet: what its operators do, and what is there. The
+ * A stage in an account of its own, where nothing is deployed yet: what its operators do, and what is there. The
  * AWS clients of this process are set to the account until it stops. @param common settings of all its deployments
  */
-export async function startStage(common: Record<string, string> = {}) {
+export async function startStage(common: Record<string, string> = {}, name = 'prod') {
+  const stackName = STACK.replace(/prod$/, name)
+  const FunctionName = `${stackName}-promote-container-file`
   const directory = await mkdtemp(join(tmpdir(), 'promotion-account-'))
   const project = join(directory, 'project')
   await copyProject(project, ['infra', 'lib', 'dist'])
@@ -74,7 +80,7 @@ export async function startStage(common: Record<string, string> = {}) {
   const apis: DeployedApi[] = []
 
   const admin = (...args: string[]): Promise<AdminResult> => {
-    const line = ['--stage', 'prod', ...args]
+    const line = ['--stage', name, ...args]
     return args.includes('--erase') ? runAdmin(line, as('erase')) : runAdminProcess(line, as(args[0]))
   }
 
@@ -84,17 +90,17 @@ export async function startStage(common: Record<string, string> = {}) {
     // This account is done at once: the framework need not wait five seconds between its looks.
     const quickly = { SLS_AWS_MONITORING_FREQUENCY: '200' }
     const env = { ...as('deployer'), ...quickly, AWS_REGION: '', PROMOTION_BUILD: 'skip' }
-    const outcome = await serverless([...args, '--stage', 'prod'], project, env).catch((error) => error)
+    const outcome = await serverless([...args, '--stage', name], project, env).catch((error) => error)
     return { hasSucceeded: !(outcome instanceof Error), output: `${outcome.stdout}${outcome.stderr}` }
   }
 
   async function environmentOfFunction(): Promise<Record<string, string>> {
-    return (await new Lambda({}).getFunctionConfiguration({ FunctionName: FUNCTION })).Environment?.Variables ?? {}
+    return (await new Lambda({}).getFunctionConfiguration({ FunctionName })).Environment?.Variables ?? {}
   }
 
   // moto gives a stack no outputs that a change set has brought.
   const roleName = async (id: string) =>
-    (await resourcesOf(STACK)).find(({ logicalId }) => logicalId === id)?.physicalId ?? ''
+    (await resourcesOf(stackName)).find(({ logicalId }) => logicalId === id)?.physicalId ?? ''
 
   const mappings = async () => (await new Lambda({}).listEventSourceMappings({})).EventSourceMappings ?? []
   /** Asks DynamoDB Streams, for which there is no client here. */
@@ -107,7 +113,7 @@ export async function startStage(common: Record<string, string> = {}) {
 
   /** Serves what is deployed, from now on. */
   async function serve(): Promise<DeployedApi> {
-    const api = await serveDeployed(STACK, account, join(directory, `tasks-${apis.length}`))
+    const api = await serveDeployed(stackName, account, join(directory, `tasks-${apis.length}`))
     apis.push(api)
     return api
   }
@@ -118,6 +124,8 @@ export async function startStage(common: Record<string, string> = {}) {
     /** Where `serverless` runs. */
     project,
     failOn: account.failOn,
+    /** What a process needs for acting as an identity. */
+    as,
     /** By identity: what its requests need. */
     asked: gate.asked,
     admin,
@@ -142,13 +150,13 @@ export async function startStage(common: Record<string, string> = {}) {
         ...more,
       }
       const text = Object.entries(ownSettings).map(([name, value]) => `${name}: ${value}\n`)
-      return writeFile(join(project, 'settings/prod.yml'), text.join(''))
+      return writeFile(join(project, `settings/${name}.yml`), text.join(''))
     },
     ownSettings: () => ownSettings,
 
     /** What there is for events: the mapping, the stream's table, and the name of the function's role. */
     async events() {
-      const { Table: table = {} } = await new DynamoDB({}).describeTable({ TableName: `${STACK}-documents` })
+      const { Table: table = {} } = await new DynamoDB({}).describeTable({ TableName: `${stackName}-documents` })
       return { mappings: await mappings(), table, role: await roleName('PublishEventsRole') }
     },
     /** Plays the mapping, as Lambda does, from where it was. @returns what is to come again */
@@ -175,7 +183,7 @@ export async function startStage(common: Record<string, string> = {}) {
     },
     /** The address of the queue of what makes no event. */
     eventsQueue: async () =>
-      (await resourcesOf(STACK)).find(({ logicalId }) => logicalId === 'EventsQueue')?.physicalId ?? '',
+      (await resourcesOf(stackName)).find(({ logicalId }) => logicalId === 'EventsQueue')?.physicalId ?? '',
     /** Invokes the function. */
     publish: (event: object) => apis.at(-1)?.publish(event),
 
@@ -189,17 +197,17 @@ export async function startStage(common: Record<string, string> = {}) {
       return [...new Set(keys)]
     },
     async stack() {
-      const { Stacks } = await new CloudFormation({}).describeStacks({ StackName: STACK })
+      const { Stacks } = await new CloudFormation({}).describeStacks({ StackName: stackName })
       return Stacks?.[0]
     },
     async liveVersion(): Promise<string | undefined> {
-      return (await new Lambda({}).getAlias({ FunctionName: FUNCTION, Name: 'live' })).FunctionVersion
+      return (await new Lambda({}).getAlias({ FunctionName, Name: 'live' })).FunctionVersion
     },
     /** The schedules and concurrency, which stop and resume change. */
     async state() {
       const { Rules = [] } = await new EventBridge({}).listRules({})
       const { ReservedConcurrentExecutions: reserved } = await new Lambda({}).getFunctionConcurrency({
-        FunctionName: FUNCTION,
+        FunctionName,
       })
       return { reserved, schedules: [...new Set(Rules.map(({ State }) => State))] }
     },

@@ -25,7 +25,7 @@ function pythons(): string[] {
 }
 
 /** A Python that has moto's server (pip install 'moto[server]'). */
-const PYTHON = pythons().find((python) => {
+export const PYTHON = pythons().find((python) => {
   // To import them takes seconds.
   const find = "from importlib.util import find_spec; assert all(map(find_spec, ['moto.cloudformation', 'flask']))"
   return spawnSync(python, ['-c', find], { stdio: 'ignore' }).status === 0
