@@ -95,17 +95,18 @@ const MOST_COUNTERS = 10_000
 /** For so long, a process refuses by what it remembers: the workspace may have got another limit meanwhile. */
 const MEMORY_MS = 1000
 
-/** What a process knows of a counter: the last decision, and a TAT with what was let through since. */
+/** What a process knows of a counter. */
 interface Count {
   decision: RateLimitDecision
+  /** As the store told it, and what was let through without an answer. */
   tatMs: number
   /** When the store was last asked, and has answered or failed. */
   askedAtMs: number
 }
 
 /**
- * Counts what this process lets through, and remembers what the store answered. A TAT only grows, so what is above the
- * limit here is above it there. So a busy counter spares its item, and is limited even while the store does not answer.
+ * Remembers what the store answered, and counts what this process lets through while it does not answer. So a busy
+ * counter spares its item, and is limited even while the store is away.
  */
 export function countInProcess(store: Pick<RateLimiter, 'policy' | 'take'>, now: () => number) {
   const counts = new Map<string, Count>()
@@ -136,17 +137,12 @@ export function countInProcess(store: Pick<RateLimiter, 'policy' | 'take'>, now:
       if (counts.size >= MOST_COUNTERS) counts.clear()
       const count = countOf(counter)
       counts.set(counter.id, count)
-      const { policy } = count.decision
-      const countedMs = requests * emissionIntervalMs(policy)
-      count.tatMs = Math.max(nowMs, count.tatMs) + countedMs
+      // As long as the store has not answered, this is all that is known.
+      count.tatMs = Math.max(nowMs, count.tatMs) + requests * emissionIntervalMs(count.decision.policy)
       const decision = await store.take(counter, signal, requests).finally(() => {
         count.askedAtMs = nowMs
       })
-      // A request that the store refuses counts nowhere, and nothing that was counted by another limit counts.
-      const isSameLimit = decision.policy.requestsPerMinute === policy.requestsPerMinute
-      const ownTatMs = isSameLimit ? count.tatMs - (decision.isAllowed ? 0 : countedMs) : 0
-      count.tatMs = Math.max(ownTatMs, nowMs + decision.resetMs)
-      count.decision = decision
+      Object.assign(count, { decision, tatMs: nowMs + decision.resetMs })
       return decision
     },
   }

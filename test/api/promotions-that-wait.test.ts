@@ -144,7 +144,7 @@ describe('POST …/promote with Prefer: wait', () => {
     await new Promise((resolve) => setImmediate(resolve))
     expect(time.pausesMs).toEqual([])
     putAfter(100, CSV)
-    pass({ isAllowed: true, remaining: 1, resetMs: 0, retryAfterMs: 0 })
+    pass({ policy: UNLIMITED.policy, isDisabled: false, isAllowed: true, remaining: 1, resetMs: 0, retryAfterMs: 0 })
     expect((await waiting).status).toBe(200)
   })
 })

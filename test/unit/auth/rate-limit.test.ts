@@ -5,7 +5,7 @@ import { openStores } from '../../../lib/aws/stores.ts'
 import { rateLimitOf } from '../../../lib/config.ts'
 import { assertProperty } from '../../support/assert-property.ts'
 import { CONFIG, createMemoryTables, RATE_LIMITS_TABLE } from '../../support/dynamodb/memory-tables.ts'
-import { NOW_MS, WORKSPACE } from '../../support/ports.ts'
+import { LEASE_MS, NOW_MS, WORKSPACE } from '../../support/ports.ts'
 import { counter } from '../../support/stores/keys-and-limits.ts'
 
 const { signal } = new AbortController()
@@ -67,7 +67,7 @@ it('processes count a workspace as one would, by the limit that holds, and refus
       askedIn: 0,
     }))
     const oracle = createOracle()
-    const onTheirWay: WorkspaceLimits[] = []
+    let onTheirWay: { limits: WorkspaceLimits; sentAtMs: number }[] = []
     const arrive = async (limits: WorkspaceLimits) => {
       await rateLimiter.setLimits(WORKSPACE, limits, signal)
       oracle.arrive(limits)
@@ -75,11 +75,13 @@ it('processes count a workspace as one would, by the limit that holds, and refus
     let { ledger } = await workspaces.create(WORKSPACE, { quotaBytes: 1 }, signal)
     for (const [afterMs, step] of history) {
       nowMs += afterMs
+      // What is sent to DynamoDB arrives within a lease, or never (docs/reliability.md).
+      onTheirWay = onTheirWay.filter(({ sentAtMs }) => nowMs - sentAtMs <= LEASE_MS)
       const [item] = stored.attributes(RATE_LIMITS_TABLE)
       if (Number(item?.ttl_at?.N) < nowMs / 1000) await stored.removeAll(RATE_LIMITS_TABLE)
       if (typeof step === 'string') {
-        const limits = step === 'first arrives' ? onTheirWay.shift() : onTheirWay.pop()
-        if (limits) await arrive(limits)
+        const late = step === 'first arrives' ? onTheirWay.shift() : onTheirWay.pop()
+        if (late) await arrive(late.limits)
       } else if ('process' in step) {
         const each = processes[step.process] ?? expect.fail()
         const refusal = each.counting.refusalOf(counterOf(isKey))
@@ -98,7 +100,7 @@ it('processes count a workspace as one would, by the limit that holds, and refus
         const { isLate, ...to } = step
         const changed = await workspaces.change(WORKSPACE, { shown: ledger, to }, signal)
         ledger = typeof changed === 'object' ? changed : expect.fail()
-        if (isLate) onTheirWay.push(ledger)
+        if (isLate) onTheirWay.push({ limits: ledger, sentAtMs: nowMs })
         else await arrive(ledger)
       }
     }
