@@ -5,7 +5,7 @@ import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import type { StoredDocumentObject } from './ports/object-maintenance.ts'
 
 /** Compares a document with its object; one of them may be missing. */
-export async function auditPair(
+export async function compareWithObject(
   { document, object }: { document: WorkspaceDocument | undefined; object: StoredDocumentObject | undefined },
   audit: WorkspaceAudit,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { AttemptId, WorkspaceId } from '../ids.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
 import { type AuditContext, reportUnreadable, type WorkspaceAudit } from './audit-context.ts'
-import { auditPair } from './audit-documents.ts'
+import { compareWithObject } from './audit-documents.ts'
 import { auditDueItem, auditHolds } from './audit-leftovers.ts'
 import { addItem, auditSum, beginSum, type UsageSum } from './audit-usage.ts'
 import { joinSorted } from './join-sorted.ts'
@@ -84,7 +84,7 @@ async function* compareItems(
   )
   for await (const { left: item, right: object } of pairs) {
     const document = item?.state === 'ready' ? item : undefined
-    if (document || object) await auditPair({ document, object }, audit)
+    if (document || object) await compareWithObject({ document, object }, audit)
     if (item) await auditDueItem(item, audit)
     if (item) position = { ...position, afterItemId: item.itemId, sum: addItem(position.sum, item) }
     if (object) position = { ...position, afterObjectKey: object.objectKey }

@@ -11,7 +11,7 @@ import type { WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import { LONGEST_COPY_MS, undo, undoWithoutHold } from '../ledger/undo.ts'
 import { holdBytes, requireAdmission } from './hold-bytes.ts'
 import { replay } from './idempotency.ts'
-import { isMadeOfMeant } from './preconditions.ts'
+import { documentMatches } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 import { requireRoom } from './room.ts'
 
@@ -60,7 +60,7 @@ export async function attemptPromotion(
     const { versionId, sha256 } = copied
     sent = { versionId }
     const draft = draftOf(attempt, target, file, { mimeType, sha256 }, request)
-    if (!isMadeOfMeant(draft, request.preconditions)) throw whyDifferent(file, target)
+    if (!documentMatches(draft, request.preconditions)) throw whyDifferent(file, target)
 
     const leaseEndsAtMs = deps.now() + deps.leaseMs
     sent = { versionId, arrivesByMs: leaseEndsAtMs }

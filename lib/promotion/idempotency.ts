@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts'
 import { type DocumentId, documentIdFromHash, type WorkspaceId } from '../ids.ts'
 import { chooseExpiry, endsSoon, expiresAtOf, hasExpired } from '../ledger/expiry.ts'
 import type { DocumentItem, WorkspaceDocument } from '../ledger/ports/documents.ts'
-import { isMadeOfMeant } from './preconditions.ts'
+import { documentMatches } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 
 /** All promotions of a workspace with this key have one document id: twins meet at its item. */
@@ -68,7 +68,7 @@ function requireSameFile(
       metadata: mayKnow ? { container_id: document.containerId, path: document.filename } : {},
     })
   }
-  if (!isMadeOfMeant(document, preconditions)) {
+  if (!documentMatches(document, preconditions)) {
     throw new ServiceError('idempotency_key_reused', {
       detail: 'This Idempotency-Key was used for a file with other bytes than this request names.',
     })

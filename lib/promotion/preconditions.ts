@@ -12,20 +12,20 @@ export interface Preconditions {
   waitMs?: number | undefined
 }
 
-/** Whether this is the file that is meant, as far as a lookup can tell. */
-export function isMeant(
+/** Whether a file satisfies the preconditions, as far as a lookup can tell. */
+export function fileMatches(
   file: { etag: string; sizeBytes: number },
   { etags, sizeBytes = file.sizeBytes }: Preconditions = {},
 ): boolean {
   return file.sizeBytes === sizeBytes && (etags?.some((etag) => etag === file.etag) ?? true)
 }
 
-/** Whether the document was made of the bytes that are meant. What it does not know counts as another. */
-export function isMadeOfMeant(
+/** Whether the document was made of such a file. A SHA-256 that it does not know counts as another. */
+export function documentMatches(
   { sourceEtag: etag, sizeBytes, sha256 }: Pick<WorkspaceDocument, 'sourceEtag' | 'sizeBytes' | 'sha256'>,
   preconditions: Preconditions = {},
 ): boolean {
-  return isMeant({ etag, sizeBytes }, preconditions) && (preconditions.sha256 ?? sha256) === sha256
+  return fileMatches({ etag, sizeBytes }, preconditions) && (preconditions.sha256 ?? sha256) === sha256
 }
 
 /** So much is left for the promotion, when the file comes at last. */

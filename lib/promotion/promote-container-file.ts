@@ -5,7 +5,7 @@ import { rowOf, ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfKey, replay } from './idempotency.ts'
-import { isMeant, pausesOf } from './preconditions.ts'
+import { fileMatches, pausesOf } from './preconditions.ts'
 import type {
   AttemptRequest,
   Promotion,
@@ -63,10 +63,10 @@ function lookUp(target: PromotionTarget, { telemetry, deadline }: WholeRequest, 
 }
 
 const isWanted = (file: ContainerFile | undefined, { preconditions }: WholeRequest): file is ContainerFile =>
-  file !== undefined && isMeant(file, preconditions)
+  file !== undefined && fileMatches(file, preconditions)
 
 /**
- * Looks again after each pause, until the file is the one that is meant. Each look counts as a request.
+ * Looks again after each pause, until the file satisfies the preconditions. Each look counts as a request.
  * @throws ServiceError why what was found last is refused
  */
 async function waitFor(

@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { Attributes } from '../../lib/aws/dynamodb/codec.ts'
-import { encodeDue, encodeReady, NOT_KEPT } from '../../lib/aws/dynamodb/document-codec.ts'
+import { encodeDue, encodeReady, ONLY_OF_READY } from '../../lib/aws/dynamodb/document-codec.ts'
 import type { StreamRecord } from '../../lib/aws/dynamodb/stream-record.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
 import { newDocument, pendingOf } from './stores/ledger-values.ts'
@@ -30,7 +30,7 @@ export const readyItem = (document: WorkspaceDocument): Record<string, unknown> 
 
 /** What its deletion leaves of it. */
 export const deletingItem = (document: WorkspaceDocument, event = 'document.deleted') => {
-  const kept = Object.entries(encodeReady(document)).filter(([name]) => !NOT_KEPT.includes(name))
+  const kept = Object.entries(encodeReady(document)).filter(([name]) => !ONLY_OF_READY.includes(name))
   return { ...Object.fromEntries(kept), item_state: 'deleting', event }
 }
 

@@ -48,7 +48,7 @@ export function isOutage(error: unknown): boolean {
  * Whether the call was refused because of its signature's time. Either the SDK has corrected its clock by the answer
  * (HeadObject's has only a status, no name), or the process was delayed between signing and sending.
  */
-export function isMistimed(error: unknown): boolean {
+export function isClockSkew(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error.name === 'RequestTimeTooSkewed' || error.message.startsWith('Signature expired')) return true
   const isRefusal = isClockSkewError(error as SdkError) || statusOf(error) === 403

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Command, MetadataBearer } from '@smithy/types'
 import { ServiceError } from '../../errors.ts'
-import { isMistimed, isOutage, isThrottled, isUnanswered, named, statusOf, wasNeverConnected } from './failures.ts'
+import { isClockSkew, isOutage, isThrottled, isUnanswered, named, statusOf, wasNeverConnected } from './failures.ts'
 
 /**
  * For writes that open something: an attempt, a copy, a hold, a refund. One that may have taken effect is never
@@ -102,7 +102,7 @@ function announced<Sent extends object>(command: Sent, name: string): Sent {
 
 /** Whether another try may succeed and does no harm. */
 function isPassing(error: unknown, { startsCopy }: SendOptions): boolean {
-  return (isOutage(error) || isMistimed(error)) && !(startsCopy && isUnanswered(error))
+  return (isOutage(error) || isClockSkew(error)) && !(startsCopy && isUnanswered(error))
 }
 
 /** Exponential, with jitter in the upper half, so that calls throttled together do not come back together. */

@@ -66,7 +66,7 @@ export const documentKey = ({ workspaceId, documentId }: Pick<Attempt, 'workspac
 })
 
 /** Beside a document's item, and behind it: where the attempt's object comes in S3's list. */
-export const besideKey = ({ workspaceId, documentId, attemptId }: Attempt) => ({
+export const attemptItemKey = ({ workspaceId, documentId, attemptId }: Attempt) => ({
   workspace_id: workspaceId,
   document_id: `${documentId}/${attemptId}`,
 })
@@ -76,7 +76,7 @@ const LISTED_ATTRIBUTES = partOf<WorkspaceDocument>(READY, 'isListed') as Codec<
 export const LIST_PROJECTION = Object.keys(LISTED_ATTRIBUTES).join(', ')
 
 /** Attributes that only a document has: deleting it removes them. */
-export const NOT_KEPT = [...Object.keys(READY).filter((name) => !(name in DELETED)), 'listed_at']
+export const ONLY_OF_READY = [...Object.keys(READY).filter((name) => !(name in DELETED)), 'listed_at']
 
 export const encodeReady = (document: WorkspaceDocument) => ({
   ...encode<WorkspaceDocument>(READY, document),
@@ -95,7 +95,7 @@ export const encodeDue = ({ state, attemptId, objectKey, dueAtMs, documentId }: 
 
 export const encodeTombstone = (tombstone: DeletedDocument) => ({
   ...encode(DELETED, { ...tombstone, event: eventOfEnd(tombstone.isExpired === true) }),
-  ...besideKey(tombstone),
+  ...attemptItemKey(tombstone),
 })
 
 /** Whether callers see nothing of this item any more: a tombstone that DynamoDB has not deleted in time. */

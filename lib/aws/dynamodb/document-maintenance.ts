@@ -5,7 +5,7 @@ import type { WorkspaceId } from '../../ids.ts'
 import { UnreadableItemError } from '../../ledger/ports/unreadable-item.ts'
 import { send } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
-import { besideKey, decodeItem } from './document-codec.ts'
+import { attemptItemKey, decodeItem } from './document-codec.ts'
 import { openTable, type TableSettings } from './table.ts'
 
 /** Greater than any id, and so after all items of a workspace. */
@@ -33,7 +33,7 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
     },
 
     async findStray(attempt, signal) {
-      const item = await table.get(besideKey(attempt), { name: 'documents.findStray', signal })
+      const item = await table.get(attemptItemKey(attempt), { name: 'documents.findStray', signal })
       const found = item && decodeItem(item)
       return found?.state === 'stray' ? found : undefined
     },

@@ -4,7 +4,7 @@ import type { Attempt, DocumentItem, Documents } from '../../ledger/ports/docume
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
 import {
-  besideKey,
+  attemptItemKey,
   decodeItem,
   documentKey,
   dueShardOf,
@@ -13,7 +13,7 @@ import {
   encodeTombstone,
   eventOfEnd,
   isForgotten,
-  NOT_KEPT,
+  ONLY_OF_READY,
 } from './document-codec.ts'
 import { asRead, openTable, setting, type TableSettings, type Update } from './table.ts'
 
@@ -90,7 +90,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         event: eventOfEnd(isExpired),
         // An expired document stays where it is in the index.
         ...(!isExpired && due),
-        ...Object.fromEntries(NOT_KEPT.map((name) => [name, undefined])),
+        ...Object.fromEntries(ONLY_OF_READY.map((name) => [name, undefined])),
       })
       const hasExpired = isExpired ? ' AND due_at <= :expired_by' : ''
       const isUnexpired = unlessExpiredByMs === undefined ? '' : ` AND (${IS_KEPT_FOR_EVER} OR due_at > :expired_by)`
@@ -135,12 +135,12 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       const { values, ...change } = setting(encodeDue(stray))
       const condition = { ConditionExpression: `${IS_FREE} OR due_at < :due_at`, values }
       const options = { name: 'documents.putStray', signal, ...CLOSING }
-      await table.update(besideKey(stray), { ...change, ...condition }, options)
+      await table.update(attemptItemKey(stray), { ...change, ...condition }, options)
     },
 
     async removeStray(stray, signal) {
       const condition = { ConditionExpression: 'due_at = :due_at', values: { ':due_at': stray.dueAtMs } }
-      await table.remove(besideKey(stray), condition, { name: 'documents.removeStray', signal, ...CLOSING })
+      await table.remove(attemptItemKey(stray), condition, { name: 'documents.removeStray', signal, ...CLOSING })
     },
 
     async setExpiry(document, expiresAt, signal) {
