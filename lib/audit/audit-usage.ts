@@ -68,18 +68,19 @@ export function addItem(before: UsageSum, item: StoredItem): UsageSum {
   // A tombstone that another document took the place of stands beside it, and may have been seen in that place.
   const attemptIds = sum.seen.documentId === documentId ? sum.seen.attemptIds : []
   if (attemptIds.includes(attemptId)) return sum
-  const { wasCounted, isCounted, newestVersion } = countOf(item, sum.cut)
+  const { countedAtCut, countedAtEnd, newestVersion } = countOf(item, sum.cut)
   return {
     ...sum,
     newestVersion: Math.max(sum.newestVersion, newestVersion),
     seen: { documentId, attemptIds: [...attemptIds, attemptId] },
-    atCut: wasCounted ? plus(sum.atCut, item) : sum.atCut,
-    atEnd: isCounted ? plus(sum.atEnd, item) : sum.atEnd,
+    atCut: countedAtCut ? plus(sum.atCut, item) : sum.atCut,
+    atEnd: countedAtEnd ? plus(sum.atEnd, item) : sum.atEnd,
   }
 }
 
 /** Whether the ledger counted an item at its cut, and once all items were read (docs/reliability.md, "The audit"). */
 function countOf(item: WorkspaceDocument | DeletedDocument, { at, holds, refunds }: LedgerCut) {
+  // Without a ledger, everything comes before the cut.
   const version = at?.version ?? Number.POSITIVE_INFINITY
   const { countedFrom } = item
   const { refundId, refundVersion = 0 } = item.state === 'ready' ? {} : item
@@ -87,15 +88,15 @@ function countOf(item: WorkspaceDocument | DeletedDocument, { at, holds, refunds
   const wasPaid = refundId !== undefined && refundVersion <= version && !refunds.includes(refundId)
   const isPaidSince = refundId !== undefined && refundVersion > version
   // What is held is in both sums from the start.
-  const isOfItem = !wasPaid && !holds.includes(item.attemptId)
+  const isCountedByItem = !wasPaid && !holds.includes(item.attemptId)
   return {
-    wasCounted: isOfItem && countedFrom <= version,
-    isCounted: isOfItem && !isPaidSince,
+    countedAtCut: isCountedByItem && countedFrom <= version,
+    countedAtEnd: isCountedByItem && !isPaidSince,
     newestVersion: Math.max(countedFrom, refundVersion),
   }
 }
 
-/** Compares the sum of all items with what the ledger counted at the cut. @returns whether they could be added up */
+/** Compares the sum of all items with what the ledger counted at the cut. @returns false: they could not be compared */
 export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<boolean> {
   const { workspaceId, deps, signal } = audit
   const { at, usedBytes, documents } = sum.cut
@@ -106,7 +107,7 @@ export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<bo
   const isReplaced = at?.createdAtMs !== last?.createdAt.getTime() || (last?.version ?? 0) < sum.newestVersion
   if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_CUT_AGE_MS) return reportNotAddedUp('too_slow', audit)
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
-  // If the ledger has not changed, nothing came after the cut: items that say otherwise predate its restore.
+  // Nothing came after the cut of a ledger that has not changed: items with later versions are from before its restore.
   const expected = isUnchanged ? sum.atEnd : sum.atCut
   if (usedBytes === expected.usedBytes && documents === expected.documents) return true
   const drift = { counted: { usedBytes, documents }, expected, ...(at && { at }) }

@@ -15,7 +15,7 @@ export interface RateLimitDecision {
   /** The limit that holds now. */
   policy: RateLimitPolicy
   isAllowed: boolean
-  /** The workspace is: then nothing is allowed. */
+  /** The workspace is disabled: nothing is allowed. */
   isDisabled: boolean
   /** Requests that could be sent right now. */
   remaining: number
@@ -65,7 +65,7 @@ export function emissionIntervalMs(policy: RateLimitPolicy): number {
   return 60_000 / policy.requestsPerMinute
 }
 
-/** How far ahead the TAT may be for so many more requests to be allowed. */
+/** How far ahead the theoretical arrival time (TAT) may be for so many more requests to be allowed. */
 export function toleranceMs(policy: RateLimitPolicy, count = 1): number {
   return (policy.burst - count) * emissionIntervalMs(policy)
 }

@@ -15,7 +15,7 @@ import type {
 } from './promotion.ts'
 import { createRoom } from './room.ts'
 
-type WholeRequest = PromotionRequest & AttemptRequest
+type RequestWithRoom = PromotionRequest & AttemptRequest
 
 /**
  * Copies a container file into the workspace's durable document storage (openapi.yaml, `promoteContainerFile`). When it
@@ -23,23 +23,23 @@ type WholeRequest = PromotionRequest & AttemptRequest
  * @throws ServiceError, or what {@link PromotionRequest.rateLimitPassed} rejects with
  */
 export async function promoteContainerFile(
-  ofCaller: PromotionRequest,
+  callerRequest: PromotionRequest,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
-  const { caller, idempotencyKey, telemetry } = ofCaller
-  const room = createRoom(caller.workspaceId, ofCaller, deps)
-  const request = { ...ofCaller, room, mayHaveTwin: idempotencyKey !== undefined }
+  const { caller, idempotencyKey, telemetry } = callerRequest
+  const room = createRoom(caller.workspaceId, callerRequest, deps)
+  const request = { ...callerRequest, room, mayHaveTwin: idempotencyKey !== undefined }
   const target = parseTarget(request)
   telemetry.annotate({ container_id: target.containerId })
   const promotion = await promote(target, request, deps).catch((error) =>
-    answerAsTwinIfItWon(error, target, request, deps),
+    replayTwinOrRethrow(error, target, request, deps),
   )
   return { usage: await room.ledger().catch(() => undefined), ...promotion }
 }
 
 async function promote(
   target: PromotionTarget,
-  request: WholeRequest,
+  request: RequestWithRoom,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
   const { idempotencyKey, preconditions, rateLimitPassed, deadline, room } = request
@@ -57,12 +57,12 @@ async function promote(
   return attemptPromotion(target, file, request, deps)
 }
 
-function lookUp(target: PromotionTarget, { telemetry, deadline }: WholeRequest, deps: PromotionDependencies) {
+function lookUp(target: PromotionTarget, { telemetry, deadline }: RequestWithRoom, deps: PromotionDependencies) {
   const sourceKey = deps.objectKeys.sandboxFile(target)
   return telemetry.time('look_up', () => deps.objects.findContainerFile(sourceKey, deadline.signal))
 }
 
-const isWanted = (file: ContainerFile | undefined, { preconditions }: WholeRequest): file is ContainerFile =>
+const isWanted = (file: ContainerFile | undefined, { preconditions }: RequestWithRoom): file is ContainerFile =>
   file !== undefined && fileMatches(file, preconditions)
 
 /**
@@ -73,7 +73,7 @@ async function waitFor(
   target: PromotionTarget,
   found: ContainerFile | undefined,
   pausesMs: readonly number[],
-  request: WholeRequest,
+  request: RequestWithRoom,
   deps: PromotionDependencies,
 ): Promise<ContainerFile> {
   let file = found
@@ -94,17 +94,17 @@ async function waitFor(
 async function whyUnwanted(
   file: ContainerFile | undefined,
   target: PromotionTarget,
-  { preconditions, deadline }: WholeRequest,
+  { preconditions, deadline }: RequestWithRoom,
   deps: PromotionDependencies,
 ): Promise<ServiceError> {
   return file ? whyDifferent(file, target, preconditions?.etags) : whyMissing(target, deps, deadline.signal)
 }
 
 /** If another request with the same idempotency key has made the document, that is the answer instead of the error. */
-async function answerAsTwinIfItWon(
+async function replayTwinOrRethrow(
   refusal: unknown,
   target: PromotionTarget,
-  request: WholeRequest,
+  request: RequestWithRoom,
   deps: PromotionDependencies,
 ): Promise<Promotion> {
   const mayTwinHaveWon = refusal instanceof ServiceError && rowOf(refusal).twin

@@ -24,7 +24,7 @@ export interface PromotionOfManyDependencies extends PromotionDependencies {
 
 /** In one request: as many as one BatchGetItem reads. */
 export const MOST_FILES = 100
-/** Each holds one of a ledger's holds (lib/aws/dynamodb/ledger.ts) for milliseconds: other promotions need places, too. */
+/** Each takes one of a ledger's places (lib/aws/dynamodb/ledger.ts) for milliseconds: other promotions need some, too. */
 const AT_ONCE = 10
 /** Lookups begin for as long. The next request makes the others, so that this one has time to promote. */
 const LOOK_UP_FOR_MS = 5000
@@ -33,9 +33,9 @@ const LOOK_UP_FOR_MS = 5000
  * Promotes many files of a container, in the order of their paths (UTF-8 bytes). A file that has not changed keeps its
  * document, so a repetition makes nothing twice. Ends before a file for which time or rate limit do not suffice; what
  * was done until then is done.
- * @returns `listed`: what came of the files before the first that there was no time for; `outcomes`: of those behind it,
- *   too; `waiting`: how many wait for the rate limit; `next`: what the next request comes after, if files are left
- * @throws ServiceError if no file was done
+ * @returns `listed`: the outcomes before the first file that was left for lack of time; `outcomes`: those after it, too;
+ *   `waiting`: how many files wait for the rate limit; `next`: where the next request goes on, if files are left
+ * @throws ServiceError container_not_found; or why no file was done at all
  */
 export async function promoteContainerFiles(request: PromotionOfManyRequest, deps: PromotionOfManyDependencies) {
   const containerId = parseContainerId(request.containerId)
@@ -88,10 +88,10 @@ async function lookUp(
   { deadline }: PromotionOfManyRequest,
   deps: PromotionOfManyDependencies,
 ): Promise<FoundFile[]> {
-  const untilMs = deadline.leftMs() - LOOK_UP_FOR_MS
+  const stopAtLeftMs = deadline.leftMs() - LOOK_UP_FOR_MS
   const lookUpOne = async (found: FoundFile): Promise<FoundFile | typeof pMapSkip> => {
     if (found.seen) return found
-    if (deadline.leftMs() < untilMs) return pMapSkip
+    if (deadline.leftMs() < stopAtLeftMs) return pMapSkip
     const file = findContainerFile(found.location, deps, deadline.signal)
     return { ...found, file, seen: await file.catch(() => undefined) }
   }
@@ -115,8 +115,8 @@ async function findEarlier(
 }
 
 /**
- * The look is paid for by the request, with all files that it keeps as they are, and one other: so that the lowest limit
- * allows progress. Each further one counts, whether it is promoted, refused, or gets a later end.
+ * The request pays for the look, for all files that are kept as they are, and for one other, so that even the lowest
+ * limit allows progress. Each further file counts, whether it is promoted, refused, or kept for longer.
  */
 async function countFiles(
   known: readonly FoundFile[],

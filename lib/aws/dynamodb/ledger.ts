@@ -135,26 +135,29 @@ export function createLedger(settings: LedgerSettings): Ledger {
     return table.update(keyOf(of), change, { name: `ledger.${name}`, signal, ...SOON })
   }
 
-  /** Tries a crowded ledger again, for as long as the caller is patient; at once if leftovers take up the places. */
+  /**
+   * Retries while all places are taken: at once if leftovers take some, as they then take none, otherwise after a pause.
+   * @param entry a hold, or a refund
+   */
   async function open(kind: Kind, entry: Hold, signal: AbortSignal, retryForMs: number, change: Update) {
     const most = kind === 'holds' ? mostHolds(entry.workspaceId) : MAX_REFUNDS
-    const commandBeside = (leftovers: number) => {
+    const commandIgnoring = (leftovers: number) => {
       const values = { ...change.values, ':one': 1, ':most': most + leftovers }
       return table.updateOf(keyOf(entry), { ...change, values, ReturnValues: 'ALL_NEW' })
     }
-    let besideSoMany = 0
+    let ignored = 0
     const retryOf = async (error: unknown) => {
       if (!(error instanceof ConditionalCheckFailedException) || !error.Item) return undefined
       const ledger = decodeLedger(error.Item)
       if (kind === 'holds' && !hasRoom(ledger, entry)) return undefined
       const leftovers = leftoversIn(ledger[kind], entry)
-      const isAtOnce = leftovers > besideSoMany
-      besideSoMany = leftovers
-      return { command: commandBeside(leftovers), isAtOnce }
+      const isAtOnce = leftovers > ignored
+      ignored = leftovers
+      return { command: commandIgnoring(leftovers), isAtOnce }
     }
     const name = kind === 'holds' ? 'ledger.hold' : 'ledger.beginRefund'
     const options = { name, signal, ...SENT_ONCE, retryForMs, longestPauseMs: LONGEST_PAUSE_MS[kind], retryOf }
-    return unlessThrottled(written(send(client, commandBeside(0), options)))
+    return unlessThrottled(written(send(client, commandIgnoring(0), options)))
   }
 
   async function makeWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<void> {

@@ -55,6 +55,7 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     const last = await state.rateLimit?.decision
     const count = Math.min(most, Math.max(1, last?.remaining ?? deps.rateLimiter.policy.burst))
     const decision = await takeOrPass(counter, state, count)
+    // The limiter is down.
     if (decision === undefined) return most
     if (state.rateLimit) state.rateLimit.decision = Promise.resolve(decision)
     return decision.isAllowed ? count : 0
