@@ -34,10 +34,7 @@ async function isUpToDate(root: string, recordFile: string, hash: string): Promi
 
 async function hashOfSources(root: string): Promise<string> {
   const files = globSync(SOURCES, { cwd: root }).sort()
-  const contents = await Promise.all(files.map((file) => readFile(join(root, file))))
   const hash = createHash('sha256')
-  files.forEach((file, index) => {
-    hash.update(`\0${file}\0`).update(contents[index] ?? '')
-  })
+  for (const file of files) hash.update(`\0${file}\0`).update(await readFile(join(root, file)))
   return hash.digest('hex')
 }

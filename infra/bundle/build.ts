@@ -1,18 +1,15 @@
 import { globSync } from 'node:fs'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { type BuildOptions, build, type Metafile, type OutputFile } from 'esbuild'
+import { zipSync } from 'fflate'
 import { minify } from 'rolldown/utils'
-import { filesOf, requireBudgets } from './budget.ts'
 import { type FoundTargets, leanSdk, requireTargets } from './lean-sdk.ts'
 
 export const PROMOTE_ENTRY = 'functions/promote-container-file.ts'
 
-interface Where {
-  /** Folder of functions/ and lib/. */
-  root: string
-  outDir: string
-}
+/** The root has functions/ and lib/. */
+type Where = { root: string; outDir: string }
 
 type Options = Pick<BuildOptions, 'minify' | 'splitting' | 'sourcemap'>
 type OutFile = Pick<OutputFile, 'path' | 'contents'>
@@ -40,13 +37,9 @@ const FOR_DEBUGGING = { minify: false, splitting: false, sourcemap: 'inline' } s
  * Bundles entries below root into outDir, as ES modules. Each is bundled on its own, with the chunks that it loads on
  * demand below its own name: changing one function does not change another, and a cold start reads few files.
  */
-export async function bundle(
-  entryPoints: string[],
-  { root, outDir }: Where,
-  options: Options = {},
-  found: FoundTargets = new Set(),
-): Promise<Metafile> {
-  const builds = entryPoints.map(async (entryPoint) => {
+export async function bundle(entries: string[], where: Where, options: Options = {}, found: FoundTargets = new Set()) {
+  const { root, outDir } = where
+  const builds = entries.map(async (entryPoint) => {
     const chunkNames = `chunks/${basename(entryPoint, '.ts')}/[name]-[hash]`
     const own = { plugins: leanSdk(found), chunkNames, absWorkingDir: root, outdir: outDir, write: false } as const
     const { outputFiles, metafile } = await build({ ...OPTIONS, ...options, ...own, entryPoints: [entryPoint] })
@@ -89,10 +82,56 @@ async function replaceFiles(folder: string, files: OutFile[]): Promise<void> {
   await Promise.all(all.filter(isOld).map((path) => rm(path, { force: true })))
 }
 
-/** Bundles every Lambda entry of functions/ into outDir. @returns what esbuild knows about inputs and outputs */
-export function buildFunctions(where: Where, options?: Options, found?: FoundTargets): Promise<Metafile> {
-  return bundle(globSync('functions/*.ts', { cwd: where.root }), where, options, found)
+/** Just above each zip's size, so that growth is noticed. The promotion's zip includes a library of file types. */
+const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = {
+  'functions/promote-container-file.ts': 158_500,
+  'functions/publish-events.ts': 64_000,
 }
+const ZIP_BUDGET_BYTES = 124_500
+
+export const zipBudgetBytes = (entryPoint: string) => ZIP_BUDGETS_BYTES[entryPoint] ?? ZIP_BUDGET_BYTES
+
+/** The entry is below root, such as functions/promote-container-file.ts. */
+type BuiltFunction = { root: string; entryPoint: string; metafile: Metafile }
+
+/** The files a function needs: its entry and every chunk that can be reached from it. With `static`: at load. */
+export function filesOf({ entryPoint, metafile: { outputs } }: BuiltFunction, reach: 'all' | 'static'): string[] {
+  const entry = Object.keys(outputs).find((file) => outputs[file]?.entryPoint === entryPoint)
+  if (entry === undefined) throw new Error(`${entryPoint} was not built`)
+  const files = new Set([entry])
+  for (const file of files) {
+    for (const { path, kind, external } of outputs[file]?.imports ?? []) {
+      if (!external && (reach === 'all' || kind === 'import-statement')) files.add(path)
+    }
+  }
+  return [...files]
+}
+
+/** Size of a function as it ships, deflated at the highest level. */
+export async function zippedBytes(built: BuiltFunction): Promise<number> {
+  const files = filesOf(built, 'all')
+  const folder = dirname(files[0] ?? '')
+  const contents = files.map(async (file) => [relative(folder, file), await readFile(join(built.root, file))])
+  return zipSync(Object.fromEntries(await Promise.all(contents)), { level: 9 }).length
+}
+
+/** @throws Error when a function has grown beyond its budget */
+export async function requireBudgets(root: string, metafile: Metafile): Promise<void> {
+  for (const { entryPoint } of Object.values(metafile.outputs)) {
+    if (!entryPoint?.startsWith('functions/')) continue
+    const bytes = await zippedBytes({ root, entryPoint, metafile })
+    const budget = zipBudgetBytes(entryPoint)
+    if (bytes <= budget) continue
+    throw new Error(
+      `${entryPoint} is ${bytes} bytes zipped, more than its budget of ${budget} (infra/bundle/build.ts).\n` +
+        'See what came in by `npm run bench -- zip`; raise the budget only for something that is worth it.',
+    )
+  }
+}
+
+/** Bundles every Lambda entry of functions/ into outDir. @returns what esbuild knows about inputs and outputs */
+export const buildFunctions = (where: Where, options?: Options, found?: FoundTargets) =>
+  bundle(globSync('functions/*.ts', { cwd: where.root }), where, options, found)
 
 /** Builds for a deployment. @throws Error when a function is larger than its budget, or the SDK is not as it was */
 export async function buildForDeployment(where: Where): Promise<Metafile> {
@@ -104,9 +143,7 @@ export async function buildForDeployment(where: Where): Promise<Metafile> {
 }
 
 /** Builds for a debugger. @throws Error when the source cannot be built; esbuild has printed why */
-export async function buildForDebugging(where: Where): Promise<void> {
-  await buildFunctions(where, FOR_DEBUGGING)
-}
+export const buildForDebugging = (where: Where) => buildFunctions(where, FOR_DEBUGGING)
 
 if (import.meta.main) {
   const root = new URL('../..', import.meta.url).pathname

@@ -7,12 +7,12 @@ import type { Plugin } from 'esbuild'
  */
 export const leanSdk = (found: FoundTargets): Plugin[] => [rewriteModules(found), requireBuiltins()]
 
-/** The patterns of the modules that the rewriting has met. */
-export type FoundTargets = Set<RegExp>
+/** The modules that the rewriting has met, by their patterns. */
+export type FoundTargets = Set<string>
 
 /** @throws Error naming what a newer SDK has moved or renamed: it would be shipped as it is, and only be slower */
 export function requireTargets(found: FoundTargets): void {
-  const missing = REWRITTEN.flatMap(([module]) => (found.has(module) ? [] : module.source))
+  const missing = Object.keys(REWRITTEN).filter((module) => !found.has(module))
   if (missing.length > 0) throw new Error(`infra/bundle/lean-sdk.ts finds no module for: ${missing.join(', ')}`)
 }
 
@@ -29,80 +29,64 @@ const UNUSED = [
   ...['Sha256Js', 'Sha1Js', 'Md5Js', 'Crc32Js', 'Crc32cJs', 'Crc64NvmeJs', 'endpoint-cache/dist-es/EndpointCache'],
   ...['core/.+\\.browser', 'HeaderFormatter', 'S3ExpressIdentityCache', 'S3ExpressIdentityProviderImpl'],
   ...['BlobTokenizer', 'ReadStreamTokenizer', 'WebStreamReaderFactory', 'ieee754/index', 'file-type/source/supported'],
-].map((path): [RegExp, typeof unused] => [new RegExp(`/${path}\\.js$`.replaceAll('/', '[\\\\/]')), unused])
+].map((path) => [`/${path}\\.js`, unused])
 
-const REWRITTEN: [module: RegExp, write: (source: string) => string][] = [
+/** By the ends of their paths, as patterns. */
+const REWRITTEN: Readonly<Record<string, (source: string) => string>> = {
   // The SDK describes every operation of a service in one file, with keys such as `[_hH]:`. esbuild must take these for
   // calls of toString and keeps all 480 descriptions of S3; with the keys written out, it drops the unused ones.
-  [/[\\/]dist-es[\\/]schemas[\\/]schemas_\d+\.js$/, inlineKeys],
+  '/dist-es/schemas/schemas_\\d+\\.js': inlineKeys,
   // Each call copies the client's configuration three times. The SDK builds it piece by piece, and V8 copies such an
   // object at a seventh of the speed of one that was written as a whole.
-  [
-    /@aws-sdk[\\/]client-[\w-]+[\\/]dist-es[\\/]\w+Client\.js$/,
-    (source) => source.replace(/this\.config = (_config_\d+);/, 'this.config = { ...$1 };'),
-  ],
+  '@aws-sdk/client-[\\w-]+/dist-es/\\w+Client\\.js': (source) =>
+    source.replace(/this\.config = (_config_\d+);/, 'this.config = { ...$1 };'),
   // Lambda passes credentials in the environment. The SDK's default chain would add clients for SSO, STS and the instance
   // metadata service, and their shared code would end up in the chunks of the cold start. They are read for each call:
   // a process may outlive its first credentials.
-  [
-    /@aws-sdk[\\/]credential-provider-node[\\/]dist-es[\\/]index\.js$/,
-    () => "export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env'",
-  ],
+  '@aws-sdk/credential-provider-node/dist-es/index\\.js': () =>
+    "export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env'",
   // No Lambda has ~/.aws/config; the first request would look for it, once for each client.
-  [
-    /[\\/]shared-ini-file-loader[\\/]loadSharedConfigFiles\.js$/,
-    () => `
+  '/shared-ini-file-loader/loadSharedConfigFiles\\.js': () => `
       export { CONFIG_PREFIX_SEPARATOR } from './constants'
       export const loadSharedConfigFiles = async () => ({ configFile: {}, credentialsFile: {} })`,
-  ],
   // Only SelectObjectContent streams events.
-  [
-    /@smithy[\\/]core[\\/]dist-es[\\/]submodules[\\/]event-streams[\\/]index\.js$/,
-    () => `
+  '@smithy/core/dist-es/submodules/event-streams/index\\.js': () => `
       export const resolveEventStreamSerdeConfig = (config) => config
       export const eventStreamSerdeProvider = undefined
       export class EventStreamSerde {}`,
-  ],
   // Signs for access points of several regions, with a package that we do not have.
-  [
-    /[\\/]SignatureV4MultiRegion\.js$/,
-    () => `
+  '/SignatureV4MultiRegion\\.js': () => `
       import { SignatureV4SignWithCredentials } from './SignatureV4SignWithCredentials'
       export class SignatureV4MultiRegion extends SignatureV4SignWithCredentials {
         static sigv4aDependency() { return 'none' }
       }`,
-  ],
   // A library prints with it when DEBUG is set.
-  [/node_modules[\\/]debug[\\/]src[\\/]index\.js$/, () => 'export default () => () => {}'],
-  [/text-codec.+index\.js$/, () => 'export const textDecode = (a, b) => Buffer.from(a).toString(b), textEncode = null'],
+  'node_modules/debug/src/index\\.js': () => 'export default () => () => {}',
+  'text-codec.+index\\.js': () => 'export const textDecode = (a, b) => Buffer.from(a).toString(b), textEncode = null',
   // Only its version is read.
-  [
-    /@aws-sdk[\\/]client-[\w-]+[\\/]package\.json$/,
-    (source) => `export default { version: ${JSON.stringify(JSON.parse(source).version)} }`,
-  ],
+  '@aws-sdk/client-[\\w-]+/package\\.json': (source) =>
+    `export default { version: ${JSON.stringify(JSON.parse(source).version)} }`,
   // The clients try once (lib/aws/clients.ts).
-  [
-    /[\\/]retryMiddleware\.js$/,
-    () => `
+  '/retryMiddleware\\.js': () => `
       export const retryMiddlewareOptions = { name: 'retryMiddleware', step: 'finalizeRequest', priority: 'high' }
       export const bindRetryMiddleware = () => () => (next) => next
       export const bindGetRetryPlugin = () => () => ({
         applyToStack: (stack) => stack.add((next) => next, retryMiddlewareOptions)
       })`,
-  ],
-  ...UNUSED,
-]
+  ...Object.fromEntries(UNUSED),
+}
 
 function rewriteModules(found: FoundTargets): Plugin {
   return {
     name: 'rewrite-modules',
     setup(build) {
-      for (const [filter, write] of REWRITTEN) {
+      for (const [module, write] of Object.entries(REWRITTEN)) {
+        const filter = new RegExp(`${module.replaceAll('/', '[\\\\/]')}$`)
         build.onLoad({ filter }, async ({ path }) => {
           const source = await readFile(path, 'utf8')
           const contents = write(source)
           if (contents === source) throw new Error(`${path} is not as infra/bundle/lean-sdk.ts expects it`)
-          found.add(filter)
+          found.add(module)
           return { contents, loader: 'js' }
         })
       }

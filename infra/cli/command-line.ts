@@ -29,11 +29,7 @@ failed. Standard output has only what was asked for; an error is one line on sta
 somebody out ask first: --yes answers, and is required without a terminal.`
 
 /** @param args what follows the program's name @param signal aborts when the user wants to stop */
-export async function runCommandLine(
-  args: readonly string[],
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<ExitCode | 2> {
+export async function runCommandLine(args: readonly string[], terminal: Terminal, signal: AbortSignal) {
   // A usage error comes before the options are parsed: this one is read directly from the arguments.
   const output = createOutput({ isJson: args.includes('--json'), terminal })
   let exitCode: ExitCode | 2 = 0
@@ -58,9 +54,8 @@ export async function runCommandLine(
     const isOfUsage = error instanceof CommanderError
     if (isOfUsage && /^commander\.(help|version)/.test(error.code)) return error.exitCode === 0 ? 0 : 2
     const { explainFailure } = await import('./explain-failure.ts')
-    const failure = explainFailure(
-      isOfUsage ? wrongUsage(`${error.message.replace(/^error: /, '')} (--help tells how)`) : error,
-    )
+    const usage = () => wrongUsage(`${(error as Error).message.replace(/^error: /, '')} (--help tells how)`)
+    const failure = explainFailure(isOfUsage ? usage() : error)
     output.fail(failure)
     return failure.exitCode
   }
@@ -97,11 +92,8 @@ function addCommands(program: Command, run: Run): void {
   for (const add of [addWorkspacesCommands, addKeysCommands, addDocumentsCommands, addContainersCommands])
     add(program, run)
   addAuditCommand(program.command('audit'), run)
-  addCommand(
-    program,
-    'doctor',
-    'check configuration, credentials, clock, tables, buckets and deployment; changes nothing',
-  )
+  const checked = 'configuration, credentials, clock, tables, buckets and deployment'
+  addCommand(program, 'doctor', `check ${checked}; changes nothing`)
     .addHelpText('after', '\nA failed check does not stop the others. Exits with 1 if there is a problem.')
     .action(run(later(async () => (await import('./doctor/examine.ts')).examine)))
   addCommand(program, 'smoke', 'test a deployment over HTTPS, in a workspace of its own that it removes again')
@@ -123,13 +115,10 @@ function addCommands(program: Command, run: Run): void {
 
 function addRestoreCommands(group: Command, run: Run): void {
   group.description('restore tables to a moment')
+  const which = new Option('--table <which>', 'ledger: workspaces and documents, which belong together')
   addCommand(group, 'tables', "restore a stage's tables into new ones, and say how to use them")
     .requiredOption('--at <time>', 'the moment to restore, such as 2026-11-21T09:00Z', parseMoment)
-    .addOption(
-      new Option('--table <which>', 'ledger: workspaces and documents, which belong together')
-        .choices(['ledger', 'keys'])
-        .default('ledger'),
-    )
+    .addOption(which.choices(['ledger', 'keys']).default('ledger'))
     .addHelpText('after', '\nChanges nothing in use. May be repeated: it waits for a restore already begun.')
     .action(run(later(async () => (await import('./restore/restore-tables.ts')).restoreTables)))
 }

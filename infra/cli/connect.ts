@@ -6,16 +6,8 @@ import type { Log } from '../../lib/logging.ts'
 import { readDemoFile } from '../local/stores/demo-file.ts'
 import { CommandError } from './command-error.ts'
 
-/** The options of all commands: which deployment a command is about. */
-export interface Target {
-  local: boolean
-  /** The data directory of the local service. */
-  directory: string
-  stage?: string
-  region?: string
-  /** What is done there need not be confirmed. */
-  yes?: boolean
-}
+/** The options of all commands: which deployment a command is about, and whether nothing need be confirmed. */
+export type Target = { local: boolean; directory: string; stage?: string; region?: string; yes?: boolean }
 
 const TIMEOUTS = { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true }
 /** The command line prints its own messages. */
@@ -76,13 +68,11 @@ async function ownRegion(stage: string | undefined): Promise<string | undefined>
 
 async function readDeployedEnvironment(stage: string, abortSignal: AbortSignal): Promise<Environment> {
   const FunctionName = `${stackNameOf(stage)}-promote-container-file`
-  const { GetFunctionConfigurationCommand, LambdaClient, ResourceNotFoundException } = await import(
-    '@aws-sdk/client-lambda'
-  )
-  const client = new LambdaClient({ maxAttempts: 3, requestHandler: new NodeHttpHandler(TIMEOUTS) })
+  const { Lambda, ResourceNotFoundException } = await import('@aws-sdk/client-lambda')
+  const client = new Lambda({ maxAttempts: 3, requestHandler: new NodeHttpHandler(TIMEOUTS) })
   try {
-    const command = new GetFunctionConfigurationCommand({ FunctionName })
-    return (await client.send(command, { abortSignal })).Environment?.Variables ?? {}
+    const { Environment } = await client.getFunctionConfiguration({ FunctionName }, { abortSignal })
+    return Environment?.Variables ?? {}
   } catch (error) {
     if (!(error instanceof ResourceNotFoundException)) throw error
     const message = `The stage "${stage}" is not deployed in this account and region: there is no function ${FunctionName}.`
@@ -108,8 +98,4 @@ export async function useLocalService(directory: string): Promise<Environment> {
   return demo.environment
 }
 
-const isAnswering = (url: string) =>
-  fetch(url).then(
-    () => true,
-    () => false,
-  )
+const isAnswering = async (url: string) => (await fetch(url).catch(() => undefined)) !== undefined

@@ -8,27 +8,14 @@ const COLUMNS = 24
 const ROW_HEIGHT = 6
 const HOUR_SECONDS = 3600
 
-/** One of CloudWatch's. */
 type Stat = 'Sum' | 'Maximum' | 'Average' | 'SampleCount' | 'p50' | 'p99'
-
-interface Options {
-  stat: Stat
-  yAxis?: 'right'
-  label?: string
-}
+type Options = { stat?: Stat; yAxis?: 'right'; label?: string }
 /** Namespace, metric, pairs of dimension and value, options; or an expression. */
-type Line = [...string[], Options] | [{ id: string; expression: string }]
+type Line = (string | Options)[] | [{ id: string; expression: string }]
+/** The width is in columns, 8 by default. Without metrics, it shows what no other chart does. */
+type Chart = { width?: number; stacked?: true; period?: typeof HOUR_SECONDS; metrics?: Line[] }
 
-interface Chart {
-  /** In columns, of which there are 24; 8 by default. */
-  width?: number
-  stacked?: true
-  period?: typeof HOUR_SECONDS
-  /** Missing: what no other chart shows. */
-  metrics?: Line[]
-}
-
-const own = (name: MetricName, options: Partial<Options> = {}): Line => [
+const own = (name: MetricName, options: Options = {}): Line => [
   ...[NAMESPACE, name, 'service', SERVICE],
   { stat: 'Sum', ...options },
 ]
@@ -51,23 +38,22 @@ const lambda = (metric: string, functionName: string, stat: Stat, label: string)
 ]
 const ofEachApiFunction = (metric: string, stat: Stat, toLabel: (name: string) => string) =>
   API_FUNCTIONS.map(({ name }) => lambda(metric, `\${self:service}-\${sls:stage}-${name}`, stat, toLabel(name)))
+const ofTable = (metric: string, variable: string, label: string, ...more: string[]): Line => [
+  ...['AWS/DynamoDB', metric, 'TableName', `\${self:provider.environment.${variable}}`, ...more],
+  { stat: 'Sum', label },
+]
 const ofEachTable = (metric: string) =>
-  ['keys', 'workspaces', 'documents', 'rate limits'].map((label): Line => {
-    const variable = `${label.toUpperCase().replace(' ', '_')}_TABLE`
-    return ['AWS/DynamoDB', metric, 'TableName', `\${self:provider.environment.${variable}}`, { stat: 'Sum', label }]
-  })
-
+  ['keys', 'workspaces', 'documents', 'rate limits'].map((label) =>
+    ofTable(metric, `${label.toUpperCase().replace(' ', '_')}_TABLE`, label),
+  )
 const ofIndexes = (metric: string) =>
-  ['due', 'documents-by-creation'].map((index): Line => {
-    const of = ['TableName', `\${self:provider.environment.DOCUMENTS_TABLE}`, 'GlobalSecondaryIndexName', index]
-    return ['AWS/DynamoDB', metric, ...of, { stat: 'Sum', label: `index ${index}` }]
-  })
+  ['due', 'documents-by-creation'].map((index) =>
+    ofTable(metric, 'DOCUMENTS_TABLE', `index ${index}`, 'GlobalSecondaryIndexName', index),
+  )
 
 /** By title, row by row, from the left. */
 const CHARTS: Readonly<Record<string, Chart>> = {
-  'Requests and errors': {
-    metrics: [gateway('Count', 'Sum'), gateway('4XXError', 'Sum'), gateway('5XXError', 'Sum')],
-  },
+  'Requests and errors': { metrics: [gateway('Count', 'Sum'), gateway('4XXError', 'Sum'), gateway('5XXError', 'Sum')] },
   'Latency of the API': {
     metrics: [
       gateway('Latency', 'p50', 'p50'),
@@ -94,10 +80,7 @@ const CHARTS: Readonly<Record<string, Chart>> = {
       lambda('Errors', RESOLVER, 'Sum', 'runs that failed'),
     ],
   },
-  'Audit findings by kind': {
-    period: HOUR_SECONDS,
-    metrics: [by('kind', 'AuditFindings', 'Sum', HOUR_SECONDS)],
-  },
+  'Audit findings by kind': { period: HOUR_SECONDS, metrics: [by('kind', 'AuditFindings', 'Sum', HOUR_SECONDS)] },
   'Concurrency and throttles': {
     metrics: [
       ...ofEachApiFunction('ConcurrentExecutions', 'Maximum', (name) => `concurrent: ${name}`),
@@ -148,10 +131,8 @@ export function dashboard() {
     const isFull = x + width >= COLUMNS
     ;[x, y] = isFull ? [0, y + ROW_HEIGHT] : [x + width, y]
   }
-  const Properties = {
-    // Dashboards have no region: their names are the account's (CloudWatch API Reference, PutDashboard).
-    DashboardName: { 'Fn::Sub': `\${self:service}-\${sls:stage}-\${AWS::Region}` },
-    DashboardBody: { start: '-PT12H', periodOverride: 'inherit', widgets },
-  }
+  // Dashboards have no region: their names are the account's (CloudWatch API Reference, PutDashboard).
+  const DashboardName = { 'Fn::Sub': `\${self:service}-\${sls:stage}-\${AWS::Region}` }
+  const Properties = { DashboardName, DashboardBody: { start: '-PT12H', periodOverride: 'inherit', widgets } }
   return { Resources: { Dashboard: { Type: 'AWS::CloudWatch::Dashboard', Properties } } }
 }

@@ -1,9 +1,5 @@
-import {
-  DescribeTableCommand,
-  type DynamoDBClient,
-  ResourceNotFoundException,
-  type TableDescription,
-} from '@aws-sdk/client-dynamodb'
+import { DescribeTableCommand, type DynamoDBClient, type TableDescription } from '@aws-sdk/client-dynamodb'
+import { statusOf } from '../../lib/aws/calls/failures.ts'
 
 /** @returns which of the indexes cannot be read */
 export function problemsInIndexes({ GlobalSecondaryIndexes = [] }: TableDescription, names: readonly string[]) {
@@ -14,15 +10,10 @@ export function problemsInIndexes({ GlobalSecondaryIndexes = [] }: TableDescript
 }
 
 /** @returns undefined when there is no such table */
-export async function describeTable(
-  TableName: string,
-  client: DynamoDBClient,
-  abortSignal: AbortSignal,
-): Promise<TableDescription | undefined> {
-  try {
-    return (await client.send(new DescribeTableCommand({ TableName }), { abortSignal })).Table
-  } catch (error) {
-    if (error instanceof ResourceNotFoundException) return undefined
-    throw error
-  }
+export const describeTable = (TableName: string, client: DynamoDBClient, abortSignal: AbortSignal) =>
+  client.send(new DescribeTableCommand({ TableName }), { abortSignal }).then(({ Table }) => Table, unlessMissing)
+
+/** Takes AWS's answer that something is not there for undefined. @throws any other failure */
+export function unlessMissing(error: Error): undefined {
+  if (error.name !== 'ResourceNotFoundException' && statusOf(error) !== 404) throw error
 }

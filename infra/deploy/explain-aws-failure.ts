@@ -1,13 +1,8 @@
 import { bucketRegionOf } from '../../lib/aws/calls/failures.ts'
 import { ServiceError } from '../../lib/errors.ts'
 
-interface AnyError extends Error {
-  code?: string
-  hostname?: string
-  address?: string
-  port?: number
-  $metadata?: { httpStatusCode?: number }
-}
+type NetworkError = { code?: string; hostname?: string; address?: string; port?: number }
+type AnyError = Error & NetworkError & { $metadata?: { httpStatusCode?: number } }
 
 /**
  * By reason: what an error's name, code, status (all there is of an answer to HeadBucket) or message is like, as the

@@ -3,11 +3,8 @@ import { API_FUNCTIONS } from './functions.ts'
 import { addGatewayAnswers } from './gateway-answers.ts'
 import { ofType, type Resource, rewrite, type Template } from './template.ts'
 
-interface Deployed {
-  stackName: string
-  /** Whose pages may read the gateway's own answers. */
-  corsAllowedOrigins: readonly string[]
-}
+/** The origins are of those whose pages may read the gateway's own answers. */
+type Deployed = { stackName: string; corsAllowedOrigins: readonly string[] }
 
 /** Fills in what serverless.yml cannot say: names that the framework makes up. @param template changed in place */
 export function finishTemplate(template: Template, { stackName, corsAllowedOrigins }: Deployed): void {
@@ -49,9 +46,8 @@ function sendRequestsToAliases(template: Template): void {
         const [target, attribute] = (object['Fn::GetAtt'] ?? []) as string[]
         return target === functionId && attribute === 'Arn' ? { Ref: aliasId } : object
       })
-    for (const [, method] of ofType(template, 'AWS::ApiGateway::Method')) {
+    for (const [, method] of ofType(template, 'AWS::ApiGateway::Method'))
       method.Properties.Integration = toAlias(method.Properties.Integration)
-    }
     for (const [, { Properties }] of ofType(template, 'AWS::Lambda::Permission')) {
       if (Properties.Principal === 'apigateway.amazonaws.com')
         Properties.FunctionName = toAlias(Properties.FunctionName)
@@ -68,9 +64,7 @@ function deployToStage(template: Template): void {
   const [formerId, deployment] = theOnly(ofType(template, 'AWS::ApiGateway::Deployment'))
   const [, stage] = theOnly(ofType(template, 'AWS::ApiGateway::Stage'))
   delete deployment.Properties.StageName
-  const answers = ['AWS::ApiGateway::GatewayResponse', 'AWS::ApiGateway::Method'].flatMap((type) =>
-    ofType(template, type),
-  )
+  const answers = ['GatewayResponse', 'Method'].flatMap((type) => ofType(template, `AWS::ApiGateway::${type}`))
   deployment.DependsOn = [...new Set([deployment.DependsOn ?? [], answers.map(([id]) => id)].flat(2))]
   const id = `ApiGatewayDeployment${hashOfSnapshot(template)}`
   delete template.Resources[formerId]

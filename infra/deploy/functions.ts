@@ -21,16 +21,14 @@ export interface FunctionEntry {
   statements: object[]
 }
 
-export const FUNCTIONS: readonly FunctionEntry[] = globSync('functions/*.yml', { cwd: RESOURCES })
-  .sort()
-  .map((file) => {
-    const entry: Omit<FunctionEntry, 'name' | 'routes'> = parse(read(file))
-    const name = basename(file, '.yml')
-    const operations = Object.values(OPERATIONS).filter((operation) => operation.function === name)
-    return { name, routes: operations.map(({ route }) => route), ...entry }
-  })
+const FILES = globSync('functions/*.yml', { cwd: RESOURCES }).sort()
+export const FUNCTIONS: readonly FunctionEntry[] = FILES.map((file) => {
+  const entry: Omit<FunctionEntry, 'name' | 'routes'> = parse(read(file))
+  const name = basename(file, '.yml')
+  const operations = Object.values(OPERATIONS).filter((operation) => operation.function === name)
+  return { name, routes: operations.map(({ route }) => route), ...entry }
+})
 
-/** The functions behind the gateway. */
 export const API_FUNCTIONS = FUNCTIONS.filter(({ routes }) => routes.length > 0)
 
 /** The function's key in serverless.yml: `readDocuments`. */
@@ -43,44 +41,30 @@ export const logicalIdOf = (name: string) => keyOf(`-${name}`)
 const BEHIND_GATEWAY = { memorySize: 1024, timeout: 28 }
 const BY_ITSELF = { versionFunction: false }
 
-/** A function as in serverless.yml. */
-export interface WrittenFunction {
-  name: string
-  /** Its module without the extension, and its export. */
-  handler: string
-  /** In seconds. */
-  timeout: number
-  events: { http?: object; schedule?: { rate: string; input: unknown } }[]
-}
+type Event = { http?: object; schedule?: { rate: string; input: unknown } }
+/** As in serverless.yml: its handler is its module without the extension, and its export; its timeout is in seconds. */
+export type WrittenFunction = { name: string; handler: string; timeout: number; events: Event[] }
 
 /** `functions` of serverless.yml. @param all those that the settings ask for */
 export function functions(all = FUNCTIONS): Record<string, WrittenFunction> {
-  return Object.fromEntries(
-    all.map(({ name, description, routes, function: more }) => {
-      const common = {
-        name: `\${self:service}-\${sls:stage}-${name}`,
-        description,
-        handler: `dist/${name}.handler`,
-        package: { patterns: [`dist/${name}.mjs`, `dist/chunks/${name}/**`] },
-        role: `${logicalIdOf(name)}Role`,
-      }
-      const events = routes.map((route) => {
-        const [method = '', path = ''] = route.split(' ')
-        return { http: { method: method.toLowerCase(), path: path.slice(1) } }
-      })
-      const written = { ...common, ...(events.length > 0 ? { ...BEHIND_GATEWAY, events } : BY_ITSELF), ...more }
-      return [keyOf(name), written as WrittenFunction]
-    }),
-  )
+  const written = all.map(({ name, description, routes, function: more }) => {
+    const common = {
+      ...{ name: `\${self:service}-\${sls:stage}-${name}`, description, handler: `dist/${name}.handler` },
+      package: { patterns: [`dist/${name}.mjs`, `dist/chunks/${name}/**`] },
+      role: `${logicalIdOf(name)}Role`,
+    }
+    const events = routes.map((route) => {
+      const [method = '', path = ''] = route.split(' ')
+      return { http: { method: method.toLowerCase(), path: path.slice(1) } }
+    })
+    return [keyOf(name), { ...common, ...(events.length > 0 ? { ...BEHIND_GATEWAY, events } : BY_ITSELF), ...more }]
+  })
+  return Object.fromEntries(written)
 }
 
-interface Pattern {
-  /** For the function's role. */
-  statements?: object[]
-  Resources: Record<string, Resource>
-  extensions?: object
-  Outputs?: object
-}
+type Resources = Record<string, Resource>
+/** The statements are for the function's role. */
+type Pattern = { statements?: object[]; Resources: Resources; extensions?: object; Outputs?: object }
 
 /** An element of serverless.yml's `resources`: the functions' roles, log groups and outputs, and some aliases. */
 export function functionResources(all = FUNCTIONS) {
@@ -111,6 +95,5 @@ export function expandLists<Value>(value: Value): Value {
 }
 
 /** The pattern with its placeholders filled in, those in the names of its properties, too. */
-function fill<Value>(pattern: Value, slug: string): Value {
-  return JSON.parse(JSON.stringify(pattern).replaceAll('{Function}', logicalIdOf(slug)).replaceAll('{slug}', slug))
-}
+const fill = <Value>(pattern: Value, slug: string): Value =>
+  JSON.parse(JSON.stringify(pattern).replaceAll('{Function}', logicalIdOf(slug)).replaceAll('{slug}', slug))

@@ -24,13 +24,9 @@ const GATEWAY_REASONS = {
     status: 404,
     detail: 'The path is right, the method is not: the Allow header lists the allowed ones.',
   },
-  request_too_large: {
-    status: 413,
-    detail: 'No operation takes a request body of this size: at most 1 MB.',
-  },
+  request_too_large: { status: 413, detail: 'No operation takes a request body of this size: at most 1 MB.' },
 } as const satisfies Record<string, ReasonRow>
 
-/** All that an answer can give. */
 export const ALL_REASONS = { ...REASONS, ...GATEWAY_REASONS }
 type AnyReason = keyof typeof ALL_REASONS
 
@@ -65,13 +61,11 @@ const REASON_OF_TYPE: Readonly<Record<string, [reason: AnyReason, own?: Partial<
   WAF_FILTERED: ['request_blocked'],
 }
 
-/** An answer that no function gives. The ids of the request come in addition, as headers and in the body. */
-export interface GatewayAnswer {
-  status: number
-  headers: Record<string, string>
-  /** With `$context.extendedRequestId`, as in a mapping template. */
-  body: string
-}
+/**
+ * An answer that no function gives. The ids of the request come in addition, as headers and in the body, which has
+ * `$context.extendedRequestId` for them, as in a mapping template.
+ */
+export type GatewayAnswer = { status: number; headers: Record<string, string>; body: string }
 
 /** By type, every answer that the gateway makes itself, with the error body of docs/openapi.yaml. */
 export const GATEWAY_RESPONSES: Readonly<Record<string, GatewayAnswer>> = Object.fromEntries(

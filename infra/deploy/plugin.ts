@@ -7,14 +7,10 @@ import { resolveConditions } from './resolve-conditions.ts'
 import { ofType, type Template } from './template.ts'
 import type { Framework } from './variables.ts'
 
+type Provider = { stackTags?: object; compiledCloudFormationTemplate: Template }
 /** The part of the framework that the plugin uses. */
 interface Serverless {
-  service: {
-    service: string
-    provider: { stackTags?: object; compiledCloudFormationTemplate: Template }
-    custom: { settings: Settings }
-    resources: Template
-  }
+  service: { service: string; provider: Provider; custom: { settings: Settings }; resources: Template }
   configurationInput?: { params?: Record<string, object> }
   getProvider(name: 'aws'): { getStage(): string; getRegion(): string; naming: { getStackName(): string } }
   classes: { Error: new (message: string) => Error }
@@ -49,25 +45,17 @@ export default class PromotionDeployment {
     // CloudFormation passes a stack's tags on to its resources, and removes those that a call leaves out. This must not
     // come before packaging: with tags there, the framework would change the stage by itself.
     const tagStack = () => {
-      service.provider.stackTags = tagsOf(service.custom.settings, {
-        service: service.service,
-        stage: provider().getStage(),
-      })
+      const own = { service: service.service, stage: provider().getStage() }
+      service.provider.stackTags = tagsOf(service.custom.settings, own)
     }
     this.hooks = {
       'before:package:initialize': async () => {
         const { problemsInDeployment } = await import('./problems-in-deployment.ts')
         const stage = provider().getStage()
-        const problems = problemsInDeployment({
-          stage,
-          region: provider().getRegion(),
-          settings: service.custom.settings,
-          given: [
-            ...[options.param ?? []].flat().map((text) => text.replace(/=.*/s, '')),
-            ...Object.keys(serverless.configurationInput?.params?.[stage] ?? {}),
-          ],
-        })
-        refuse('These parameters cannot be deployed (docs/settings.md)', problems)
+        const byOption = [options.param ?? []].flat().map((text) => text.replace(/=.*/s, ''))
+        const given = [...byOption, ...Object.keys(serverless.configurationInput?.params?.[stage] ?? {})]
+        const asked = { stage, region: provider().getRegion(), settings: service.custom.settings, given }
+        refuse('These parameters cannot be deployed (docs/settings.md)', problemsInDeployment(asked))
         if (process.env.PROMOTION_BUILD === 'skip') return
         const { buildForDeployment } = await import('../bundle/build.ts')
         const root = join(import.meta.dirname, '../..')
@@ -75,23 +63,20 @@ export default class PromotionDeployment {
       },
       'after:aws:package:finalize:mergeCustomProviderResources': () => {
         const template = service.provider.compiledCloudFormationTemplate
+        const { settings } = service.custom
+        const corsAllowedOrigins = originsIn(settings.corsAllowedOrigins ?? '')
         template.Resources = expandLists(template.Resources)
         resolveConditions(template)
-        applyAccountRules(template, service.custom.settings)
-        finishTemplate(template, {
-          stackName: provider().naming.getStackName(),
-          corsAllowedOrigins: originsIn(service.custom.settings.corsAllowedOrigins ?? ''),
-        })
+        applyAccountRules(template, settings)
+        finishTemplate(template, { stackName: provider().naming.getStackName(), corsAllowedOrigins })
       },
       'before:deploy:deploy': () => {
         tagStack()
         return inAccount('Nothing was deployed.', async () => {
           const { examineAccount } = await import('./preflight.ts')
-          const { problems, warnings } = await examineAccount({
-            stackName: provider().naming.getStackName(),
-            settings: service.custom.settings,
-            tables: tablesOf(service.resources),
-          })
+          const stackName = provider().naming.getStackName()
+          const deployment = { stackName, settings: service.custom.settings, tables: tablesOf(service.resources) }
+          const { problems, warnings } = await examineAccount(deployment)
           for (const warning of warnings) console.log(`Warning: ${warning}`)
           refuse('This account is not ready for it (docs/deploy.md)', problems)
         })
@@ -99,7 +84,7 @@ export default class PromotionDeployment {
       'before:rollback:rollback': tagStack,
       'after:deploy:deploy': () =>
         inAccount(NOT_PROTECTED, async () => {
-          const { protectStack } = await import('./protect.ts')
+          const { protectStack } = await import('./stack.ts')
           const isProtected = String(service.custom.settings.deletionProtection) === 'true'
           const changes = await protectStack(provider().naming.getStackName(), isProtected)
           for (const change of changes) console.log(change)

@@ -15,14 +15,7 @@ export interface Deployment {
 }
 
 const LOCAL = '--stage is local, which is what npm start serves on this machine: deploy another one'
-const REGIONAL = [
-  'certificateArn',
-  'webAclArn',
-  'alarmTopicArn',
-  'ticketTopicArn',
-  'documentsStreamArn',
-  'tablesKmsKeyArn',
-]
+const REGIONAL = /^(certificate|webAcl|alarmTopic|ticketTopic|documentsStream|tablesKmsKey)Arn$/
 
 /** @returns sentences that each name a parameter, its value and what is allowed; none when all is well */
 export function problemsInDeployment({ stage, region, settings: raw, given }: Deployment): string[] {
@@ -51,7 +44,7 @@ function problemsInSetting(name: string, value: string, region: string): string[
   if (!isAllowed(value, setting))
     return [`${name} is "${value}", allowed: ${allowedWords(setting).replaceAll('`', '')}`]
   const [, , , itsRegion] = value.split(':')
-  if (!REGIONAL.includes(name) || !itsRegion || itsRegion === region) return []
+  if (!REGIONAL.test(name) || !itsRegion || itsRegion === region) return []
   return [`${name} is "${value}": allowed is one in ${region}, where the stack is`]
 }
 
@@ -82,53 +75,33 @@ function problemsInEnvironment(settings: Settings): string[] {
   }
 }
 
-function problemsInCombination(settings: Settings, given: readonly string[]): string[] {
+function* problemsInCombination(settings: Settings, given: readonly string[]): Generator<string> {
   const { customDomainName, certificateArn, hostedZoneId, sandboxBucket, sandboxKeyTemplate } = settings
   const { documentsTable, documentsStreamArn } = settings
   const { documentKeyTemplate = '', alarmEmail, alarmTopicArn, ticketEmail, ticketTopicArn } = settings
-  const [beforeFirstId = ''] = documentKeyTemplate.split('{')
-  const ofCreated = ['sandboxDays', 'sandboxVersions'].filter((name) => given.includes(name))
+  if (customDomainName && !certificateArn) yield 'certificateArn is missing: customDomainName needs a certificate'
+  if (certificateArn && !customDomainName)
+    yield 'customDomainName is missing: certificateArn is for a custom domain only'
+  if (hostedZoneId && !customDomainName) yield 'customDomainName is missing: hostedZoneId is for a custom domain only'
+  if (settings.disableExecuteApiEndpoint === 'true' && !customDomainName)
+    yield 'customDomainName is missing: with disableExecuteApiEndpoint=true the API would have no address'
+  if (settings.sandboxAccountId && !sandboxBucket)
+    yield 'sandboxBucket is missing: sandboxAccountId is the account of a bucket that exists'
   const setUpElsewhere = `leave it out, and set up ${sandboxBucket} where that is managed`
+  for (const name of ['sandboxDays', 'sandboxVersions'])
+    if (sandboxBucket && given.includes(name)) yield `${name} is for a bucket that the stack creates: ${setUpElsewhere}`
+  if (settings.sandboxWriters && sandboxKeyTemplate?.includes('*'))
+    yield `sandboxKeyTemplate is "${sandboxKeyTemplate}": with sandboxWriters it may have no "*", by which a right to one container would reach others`
+  if (!/^$|\/$/.test(documentKeyTemplate.replace(/\{.*/s, '')))
+    yield `documentKeyTemplate is "${documentKeyTemplate}": what comes before the first placeholder must end in "/"`
+  if (settings.eventBus && documentsTable && !documentsStreamArn)
+    yield `documentsStreamArn is missing: eventBus reads the stream of ${documentsTable}`
+  if (documentsStreamArn && !documentsStreamArn.includes(`:table/${documentsTable}/stream/`))
+    yield `documentsStreamArn is "${documentsStreamArn}": allowed is the stream of documentsTable`
   // Somebody must receive every alarm there.
-  const isProductive = settings.deletionProtection === 'true'
+  if (settings.deletionProtection !== 'true') return
   const why = '(deletionProtection=true makes a stage a productive one)'
-  const rules: [isBroken: unknown, problem: string][] = [
-    [customDomainName && !certificateArn, 'certificateArn is missing: customDomainName needs a certificate'],
-    [certificateArn && !customDomainName, 'customDomainName is missing: certificateArn is for a custom domain only'],
-    [hostedZoneId && !customDomainName, 'customDomainName is missing: hostedZoneId is for a custom domain only'],
-    [
-      settings.disableExecuteApiEndpoint === 'true' && !customDomainName,
-      'customDomainName is missing: with disableExecuteApiEndpoint=true the API would have no address',
-    ],
-    [
-      settings.sandboxAccountId && !sandboxBucket,
-      'sandboxBucket is missing: sandboxAccountId is the account of a bucket that exists',
-    ],
-    ...ofCreated.map((name): [unknown, string] => [
-      sandboxBucket,
-      `${name} is for a bucket that the stack creates: ${setUpElsewhere}`,
-    ]),
-    [
-      settings.sandboxWriters && sandboxKeyTemplate?.includes('*'),
-      `sandboxKeyTemplate is "${sandboxKeyTemplate}": with sandboxWriters it may have no "*", by which a right to one container would reach others`,
-    ],
-    [
-      beforeFirstId !== '' && !beforeFirstId.endsWith('/'),
-      `documentKeyTemplate is "${documentKeyTemplate}": what comes before the first placeholder must end in "/"`,
-    ],
-    [
-      settings.eventBus && documentsTable && !documentsStreamArn,
-      `documentsStreamArn is missing: eventBus reads the stream of ${documentsTable}`,
-    ],
-    [
-      documentsStreamArn && !documentsStreamArn.includes(`:table/${documentsTable}/stream/`),
-      `documentsStreamArn is "${documentsStreamArn}": allowed is the stream of documentsTable`,
-    ],
-    [isProductive && !alarmEmail && !alarmTopicArn, `nobody gets the alarms: give alarmEmail or alarmTopicArn ${why}`],
-    [
-      isProductive && alarmTopicArn && !alarmEmail && !ticketEmail && !ticketTopicArn,
-      `nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn, which may be the topic of alarmTopicArn ${why}`,
-    ],
-  ]
-  return rules.flatMap(([isBroken, problem]) => (isBroken ? [problem] : []))
+  if (!alarmEmail && !alarmTopicArn) yield `nobody gets the alarms: give alarmEmail or alarmTopicArn ${why}`
+  if (alarmTopicArn && !alarmEmail && !ticketEmail && !ticketTopicArn)
+    yield `nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn, which may be the topic of alarmTopicArn ${why}`
 }

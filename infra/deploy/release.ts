@@ -11,19 +11,19 @@ const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'release')
 /** Left out of npm's bill of materials: a random number, and what depends on npm's version. */
 const LEFT_OUT = ['serialNumber', 'tools', 'properties']
-/** Where a file's package is installed. */
 const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/
 
-interface Bom {
-  metadata: { timestamp: string; component: { 'bom-ref': string; name: string } }
-  components: { 'bom-ref': string }[]
-  dependencies: { ref: string; dependsOn: string[] }[]
+type Component = { 'bom-ref': string; name: string }
+type Dependency = { ref: string; dependsOn: string[] }
+type Bom = {
+  metadata: { timestamp: string; component: Component }
+  components: Component[]
+  dependencies: Dependency[]
 }
 
 /** The release of a commit has the same bytes wherever and whenever it is built. */
-async function writeRefund(): Promise<void> {
-  if ((await run('git', 'status', '--porcelain')) !== '')
-    throw new Error('Commit first: a release is made of a commit.')
+async function writeRelease(): Promise<void> {
+  if (await run('git', 'status', '--porcelain')) throw new Error('Commit first: a release is made of a commit.')
   await rm(FOLDER, { recursive: true, force: true })
   // Here, and not by the framework: only the build tells what it bundles.
   const { inputs } = await buildForDeployment({ root: ROOT, outDir: join(ROOT, 'dist') })
@@ -38,7 +38,6 @@ async function writeRefund(): Promise<void> {
   await writeFile(join(FOLDER, 'SHA256SUMS'), await checksums())
 }
 
-/** @param files the files of the bundles */
 async function billOfMaterials(files: string[]): Promise<string> {
   const written = await run('npm', 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only')
   const bom: Bom = JSON.parse(written)
@@ -70,5 +69,5 @@ async function run(command: string, ...args: string[]): Promise<string> {
   return stdout
 }
 
-await writeRefund()
+await writeRelease()
 console.log(await readFile(join(FOLDER, 'SHA256SUMS'), 'utf8'))

@@ -29,9 +29,8 @@ const resolve = (value: unknown, holds: (condition: string) => boolean) =>
       const [condition, then, otherwise] = object['Fn::If'] as [string, unknown, unknown]
       return holds(condition) ? then : otherwise
     }
-    return Object.fromEntries(
-      Object.entries(object).flatMap(([key, inner]) => (isNothing(inner) ? [] : [[key, present(inner)]])),
-    )
+    const kept = Object.entries(object).filter(([, inner]) => !isNothing(inner))
+    return Object.fromEntries(kept.map(([key, inner]) => [key, present(inner)]))
   })
 
 const present = (value: unknown) => (Array.isArray(value) ? value.filter((each) => !isNothing(each)) : value)

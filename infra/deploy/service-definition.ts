@@ -8,13 +8,8 @@ import { readOwnSettings } from './settings.ts'
 import { ofType } from './template.ts'
 import { defaultParameters, environmentOf } from './variables.ts'
 
-export interface Route {
-  method: string
-  /** Begins with a slash; parameters are in braces. */
-  resource: string
-  /** Its name as deployed. */
-  functionName: string
-}
+/** A resource begins with a slash, and has its parameters in braces; a function has its name as deployed. */
+export type Route = { method: string; resource: string; functionName: string }
 
 export interface DeclaredTable extends CreateTableCommandInput {
   TableName: string
@@ -37,23 +32,17 @@ export function readServiceDefinition() {
     // `${env:NAME, 'default'}`
     String(params[name] ?? '').replace(/^\$\{env:(\w+), '(.*)'\}$/, (_, variable, or) => process.env[variable] ?? or),
   )
-  const environment: Record<string, string> = {
-    ...ofStage,
-    S3_FORCE_PATH_STYLE: process.env.S3_FORCE_PATH_STYLE ?? 'false',
-  }
-  return {
-    environment,
-    functions: Object.values(functions(FUNCTIONS.filter(({ setting }) => !setting || params[setting]))).map(
-      toDefinition,
-    ),
-    tables: readTables(environment),
-    routes: API_FUNCTIONS.flatMap(({ name, routes }) =>
-      routes.map((route): Route => {
-        const [method = '', resource = ''] = route.split(' ')
-        return { method, resource, functionName: `${STACK}-${name}` }
-      }),
-    ),
-  }
+  const S3_FORCE_PATH_STYLE = process.env.S3_FORCE_PATH_STYLE ?? 'false'
+  const environment: Record<string, string> = { ...ofStage, S3_FORCE_PATH_STYLE }
+  const wanted = functions(FUNCTIONS.filter(({ setting }) => !setting || params[setting]))
+  const routes = API_FUNCTIONS.flatMap(({ name, routes }) =>
+    routes.map((route): Route => {
+      const [method = '', resource = ''] = route.split(' ')
+      return { method, resource, functionName: `${STACK}-${name}` }
+    }),
+  )
+  const tables = readTables(environment)
+  return { environment, functions: Object.values(wanted).map(toDefinition), tables, routes }
 }
 
 /** The function with its name as deployed. */

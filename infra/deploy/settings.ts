@@ -27,15 +27,12 @@ export interface Setting {
 export const STAGES = ['prod', 'local'] as const
 
 /** By name, in the order of docs/settings.md. */
-export const SETTINGS: Readonly<Record<string, Setting>> = Object.fromEntries(
-  Object.entries<Setting>(parse(readFileSync(join(ROOT, 'infra/resources/settings.yml'), 'utf8'), { merge: true })).map(
-    ([name, setting]) => [name, { ...setting, ...ofFunctions(name) }],
-  ),
+export const SETTINGS: Readonly<Record<string, Setting>> = parse(
+  readFileSync(join(ROOT, 'infra/resources/settings.yml'), 'utf8'),
+  { merge: true },
 )
-
-function ofFunctions(name: string): Partial<Setting> {
-  return name in VARIABLES ? { ...VARIABLES[name as keyof typeof VARIABLES], variable: variableOf(name) } : {}
-}
+for (const [name, read] of Object.entries(VARIABLES))
+  if (SETTINGS[name]) Object.assign(SETTINGS[name], read, { variable: variableOf(name) })
 
 /** The values that a setting may have, in Markdown. */
 export function allowedWords({ allowed, min, max, default: byDefault }: Setting): string {

@@ -1,14 +1,15 @@
-import { CloudFormationClient, DescribeStacksCommand, paginateListStackResources } from '@aws-sdk/client-cloudformation'
+import { CloudFormation, paginateListStackResources, type Stack } from '@aws-sdk/client-cloudformation'
+import { DynamoDB } from '@aws-sdk/client-dynamodb'
 
+const NEVER = AbortSignal.any([])
 const GONE = /^(DELETE_COMPLETE|CREATE_FAILED)$/
 
 /** @returns none when there is no such stack; a physical id is a name, or whatever else Ref gives */
-export async function resourcesOf(stackName: string, signal?: AbortSignal) {
-  const client = new CloudFormationClient({})
-  const options = signal ? { client, abortSignal: signal } : { client }
+export async function resourcesOf(StackName: string, abortSignal = NEVER) {
+  const options = { client: new CloudFormation(), abortSignal }
   const found: { logicalId: string; physicalId: string; type: string }[] = []
   try {
-    for await (const page of paginateListStackResources(options, { StackName: stackName })) {
+    for await (const page of paginateListStackResources(options, { StackName })) {
       for (const summary of page.StackResourceSummaries ?? []) {
         const { LogicalResourceId: logicalId, PhysicalResourceId: physicalId, ResourceType: type } = summary
         const isGone = GONE.test(summary.ResourceStatus ?? '')
@@ -16,19 +17,41 @@ export async function resourcesOf(stackName: string, signal?: AbortSignal) {
       }
     }
   } catch (error) {
-    if (!isMissingStack(error)) throw error
+    // CloudFormation has no error of its own for a stack that is not there.
+    if (!/^ValidationError: .*does not exist/.test(`${error}`)) throw error
   }
   return found
 }
 
+export const describeStack = async (StackName: string, abortSignal = NEVER): Promise<Partial<Stack>> =>
+  (await new CloudFormation().describeStacks({ StackName }, { abortSignal })).Stacks?.[0] ?? {}
+
 /** By name (infra/resources/outputs.yml). @throws when there is no such stack */
-export async function outputsOf(StackName: string, abortSignal: AbortSignal) {
-  const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName }), { abortSignal })
-  const outputs = Stacks?.[0]?.Outputs ?? []
-  return Object.fromEntries(outputs.map(({ OutputKey, OutputValue }) => [`${OutputKey}`, OutputValue]))
+export async function outputsOf(stackName: string, signal: AbortSignal) {
+  const { Outputs = [] } = await describeStack(stackName, signal)
+  return Object.fromEntries(Outputs.map(({ OutputKey, OutputValue }) => [`${OutputKey}`, OutputValue]))
 }
 
-/** CloudFormation has no error of its own for it: ValidationError, "Stack with id … does not exist". */
-function isMissingStack(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ValidationError' && /does not exist/.test(error.message)
+/**
+ * Protects a deployed stack and its tables from deletion, or ends that. The template does not: a protected table
+ * could not be removed when the deployment that made it fails. @returns what was changed, one line each
+ */
+export async function protectStack(StackName: string, isProtected: boolean): Promise<string[]> {
+  const changes: string[] = []
+  const word = isProtected ? 'protected from deletion' : 'no longer protected from deletion'
+  const { EnableTerminationProtection = false } = await describeStack(StackName)
+  if (EnableTerminationProtection !== isProtected) {
+    const wanted = { StackName, EnableTerminationProtection: isProtected }
+    await new CloudFormation().updateTerminationProtection(wanted)
+    changes.push(`stack ${StackName}: ${word}`)
+  }
+  const client = new DynamoDB()
+  for (const { type, physicalId: TableName } of await resourcesOf(StackName)) {
+    if (type !== 'AWS::DynamoDB::Table') continue
+    const { Table } = await client.describeTable({ TableName })
+    if ((Table?.DeletionProtectionEnabled ?? false) === isProtected) continue
+    await client.updateTable({ TableName, DeletionProtectionEnabled: isProtected })
+    changes.push(`table ${TableName}: ${word}`)
+  }
+  return changes
 }

@@ -48,14 +48,12 @@ export const values = () => mapSettings((_, name) => `\${param:${name}}`)
 
 /** `provider.environment`. */
 export async function environment({ resolveVariable }: Framework): Promise<Record<string, string>> {
-  const names = Object.keys(SETTINGS)
-  const values = await Promise.all(names.map((name) => resolveVariable(`param:${name}`)))
-  return environmentOf(`\${self:service}-\${sls:stage}`, (name) => {
+  const resolved = Object.keys(SETTINGS).map(async (name) => [name, await resolveVariable(`param:${name}`)])
+  const values = Object.fromEntries(await Promise.all(resolved))
+  return environmentOf(`\${self:service}-\${sls:stage}`, (name) =>
     // A bucket has a name even if none was given.
-    return /^(sandbox|documents)Bucket$/.test(name)
-      ? `\${self:custom.${name}Name}`
-      : String(values[names.indexOf(name)] ?? '')
-  })
+    /^(sandbox|documents)Bucket$/.test(name) ? `\${self:custom.${name}Name}` : String(values[name] ?? ''),
+  )
 }
 
 /** Without S3_FORCE_PATH_STYLE, which is for servers that are not AWS's. @param readParameter gives '' for a table that is to be created */

@@ -43,14 +43,12 @@ export async function startEvents(options: { directory: string; onEvent?: ((line
   })
   refuseForeign(server)
   const endpoint = `http://${LOOPBACK}:${await listen(server, 0)}`
-  return {
-    /** For the function. */
-    environment: {
-      ...{ AWS_ENDPOINT_URL_EVENTBRIDGE: endpoint, AWS_ENDPOINT_URL_SQS: endpoint },
-      ...{ EVENT_BUS: 'local', EVENTS_QUEUE_URL: `${endpoint}/000000000000/events` },
-    },
-    stop: () => close(server),
+  /** For the function. */
+  const environment = {
+    ...{ AWS_ENDPOINT_URL_EVENTBRIDGE: endpoint, AWS_ENDPOINT_URL_SQS: endpoint },
+    ...{ EVENT_BUS: 'local', EVENTS_QUEUE_URL: `${endpoint}/000000000000/events` },
   }
+  return { environment, stop: () => close(server) }
 }
 
 /** Stands for the stream and its mapping: hands the writes that may be events to the function, until it has done them. */

@@ -14,11 +14,8 @@ export async function launch(load, exitCode) {
     process.exit(exitCode)
   }
   if (!existsSync(new URL('../../node_modules', import.meta.url))) end('Its packages are missing: run npm ci first.')
-  if (!process.features.typescript) {
-    end(
-      `This needs Node.js 22.18 or newer, and this is ${process.version}: npx and npm find the one that npm ci brought.`,
-    )
-  }
+  const found = `this is ${process.version}: npx and npm find the one that npm ci brought.`
+  if (!process.features.typescript) end(`This needs Node.js 22.18 or newer, and ${found}`)
   // Without it, to read TypeScript and the SDK takes most of the time of a command.
   module.enableCompileCache?.()
   await load().catch((error) => {

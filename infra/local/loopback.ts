@@ -11,12 +11,8 @@ const OWN_NAMES = [LOOPBACK, 'localhost']
 export const REFUSAL =
   'This is a server of npm start: it answers at 127.0.0.1, localhost and the name given with --host only, and no page of another origin but those of corsAllowedOrigins.'
 
-export interface Access {
-  /** Origins whose pages may ask. */
-  pages?: readonly string[] | undefined
-  /** Another name of this machine; with it, the server listens on all interfaces. */
-  host?: string | undefined
-}
+/** Origins whose pages may ask; another name of this machine, with which the server listens on all interfaces. */
+export type Access = { pages?: readonly string[] | undefined; host?: string | undefined }
 
 /** Only browsers send Origin and Sec-Fetch-Site, which no page can change; a link from anywhere is harmless. */
 export function isForeign({ headers }: IncomingMessage, { pages = [], host: name }: Access): boolean {

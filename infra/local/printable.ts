@@ -19,6 +19,5 @@ export function printable(text: string): string {
 /** The same, in one line: a line break in a name cannot forge another. */
 export const printableLine = (text: string) => printable(text).replaceAll('\n', '\\n')
 
-export function printableJson(value: object, replacer?: (name: string, value: unknown) => unknown): string {
-  return JSON.stringify(value, replacer).replace(CONTROL, escaped).replace(INVISIBLE, escaped)
-}
+export const printableJson = (value: object, replacer?: (name: string, value: unknown) => unknown): string =>
+  JSON.stringify(value, replacer).replace(CONTROL, escaped).replace(INVISIBLE, escaped)

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import type { AuditRound, AuditTask } from '../../lib/audit/audit-round.ts'
+import type { AuditShard } from '../../lib/audit/audit-shard.ts'
 import type { ServiceDefinition } from '../deploy/service-definition.ts'
-import { playRound } from './audit-round.ts'
 import { createStream, startEvents } from './events.ts'
 import { startFunctionHost } from './gateway/function-host.ts'
 import { type ServedRequest, startGateway } from './gateway/gateway.ts'
@@ -51,13 +53,8 @@ export async function startLocalService(options: LocalServiceOptions) {
   const { corsAllowedOrigins } = stores.config
   const gateway = keep(
     await startGateway({
-      ...definition,
-      port,
-      host: options.host,
+      ...{ ...definition, port, host: options.host, corsAllowedOrigins, invoke: host.invoke, onRequest },
       s3InContainers: stores.s3InContainers,
-      corsAllowedOrigins,
-      invoke: host.invoke,
-      onRequest,
       page: () => (page ??= createPage({ demo, s3: stores.s3 })),
     }),
   )
@@ -87,4 +84,16 @@ function portsBeside(port: number): { s3Port: number; dynamoDbPort: number } {
   if (port === 0) return { s3Port: 0, dynamoDbPort: 0 }
   const step = port > 65_533 ? -1 : 1
   return { s3Port: port + step, dynamoDbPort: port + 2 * step }
+}
+
+/** Plays a round of the audit, as infra/resources/audit-definition.yml has it, shard after shard. */
+async function playRound(invoke: (task: AuditTask) => Promise<unknown>): Promise<void> {
+  const begin = { roundId: randomUUID(), startedAt: new Date().toISOString(), running: [] }
+  const round = (await invoke({ task: 'begin', ...begin })) as AuditRound
+  const shards: AuditShard[] = []
+  for (let state of round.shards as AuditShard[]) {
+    while (!state.isComplete) state = (await invoke({ task: 'slice', state })) as AuditShard
+    shards.push(state)
+  }
+  await invoke({ task: 'end', round: { ...round, shards } })
 }

@@ -24,24 +24,17 @@ With AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL_DYNAMODB it uses servers of your o
 
 /** Ends the process when they are wrong, or help was asked for. */
 export function readStartOptions(args: readonly string[], root: string): StartOptions {
+  const port = new Option('--port <number>', 'where it answers; its S3 does so one above, its DynamoDB two')
+  const inspect = new Option('--inspect [port]', 'let a debugger attach to the functions')
   const command = new Command('npm start --')
     .description('Serves the API on this machine, with an embedded S3 and DynamoDB. Ctrl-C stops it.')
-    .addOption(
-      new Option('--port <number>', 'where it answers; its S3 does so one above, its DynamoDB two')
-        .env('PORT')
-        .default(DEFAULT_PORT)
-        .argParser(parsePort),
-    )
+    .addOption(port.env('PORT').default(DEFAULT_PORT).argParser(parsePort))
     .option('--host <name>', 'let containers, and the network, reach it by this name of this machine', parseHost)
     .option('--fresh', 'delete the data of earlier starts first', false)
     .option('--verbose', 'print all that is otherwise only in service.log: the functions’ logs and metrics', false)
     .option('--directory <path>', 'where it keeps its data, keys and service.log', join(root, '.local'))
     .option('--watch', 'build and start the functions again whenever lib/ or functions/ change (npm run dev)', false)
-    .addOption(
-      new Option('--inspect [port]', 'let a debugger attach to the functions')
-        .preset(String(DEFAULT_INSPECT_PORT))
-        .argParser(parsePort),
-    )
+    .addOption(inspect.preset(String(DEFAULT_INSPECT_PORT)).argParser(parsePort))
     .helpOption('--help', 'print this')
     .addHelpText('after', MORE_HELP)
     .parse(args, { from: 'user' })
@@ -53,12 +46,9 @@ export function readStartOptions(args: readonly string[], root: string): StartOp
 /** No name by which this machine alone would know itself. */
 export function parseHost(text: string): string {
   const isName = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) && !/^(127\.|0[.\d]*$|(.*\.)?localhost$)/i.test(text)
-  if (!isName) {
-    throw new InvalidArgumentError(
-      'It must be the name or IPv4 address by which containers know this machine, such as host.docker.internal.',
-    )
-  }
-  return text.toLowerCase()
+  if (isName) return text.toLowerCase()
+  const kind = 'the name or IPv4 address by which containers know this machine'
+  throw new InvalidArgumentError(`It must be ${kind}, such as host.docker.internal.`)
 }
 
 export function parsePort(text: string): number {

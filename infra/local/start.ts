@@ -1,4 +1,6 @@
+import { watch as watchFolder } from 'node:fs'
 import { join, relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { buildForDebugging } from '../bundle/build.ts'
 import { buildIfChanged } from '../bundle/build-if-changed.ts'
 import { readServiceDefinition } from '../deploy/service-definition.ts'
@@ -7,9 +9,10 @@ import { createServiceLog } from './service-log.ts'
 import { readStartOptions, type StartOptions } from './start-options.ts'
 import type { DemoFileContent } from './stores/demo-file.ts'
 import { emptyDirectory, lockDirectory } from './stores/directory-lock.ts'
-import { watchFolders } from './watch-folders.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
+/** Editors save in several steps, and often several files. */
+const SETTLE_MS = 100
 const PARENT_EVERY_MS = 500
 /** Before it can have ended. */
 const PARENT = process.ppid
@@ -33,20 +36,13 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
   ])
   const log = createServiceLog({ directory, isVerbose: verbose, print: console.log })
   const service = await startLocalService({
-    definition,
-    port,
-    host,
-    directory,
-    environment: process.env,
-    inspectPort: inspect,
-    log: log.fromFunctions,
-    onRequest: log.request,
-    onEvent: log.say,
+    ...{ definition, port, host, directory, environment: process.env, inspectPort: inspect },
+    ...{ log: log.fromFunctions, onRequest: log.request, onEvent: log.say },
   })
   if (inspect !== undefined) console.log(`A debugger may attach to the functions at 127.0.0.1:${inspect}.`)
   if (watch) {
     console.log('Whenever lib/ or functions/ change, the functions are built and started again.')
-    watchFolders([join(ROOT, 'lib'), join(ROOT, 'functions')], () => rebuild(service, log.say))
+    onceSaved(['lib', 'functions'], () => rebuild(service, log.say))
   }
   console.log(welcome(service.demo, directory))
   stopOnSignal(async () => {
@@ -55,6 +51,22 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
   })
   await service.functions.failed
   fail(`The functions' process has ended by itself; ${log.file} may say why.`)
+}
+
+/** Calls back after files below the folders were saved: once for files saved together, and never twice at a time. */
+function onceSaved(folders: readonly string[], onChange: () => Promise<void>): void {
+  let isChanged = false
+  let isBusy = false
+  const work = async () => {
+    isChanged = true
+    if (isBusy) return
+    for (isBusy = true; isChanged; await onChange()) {
+      await sleep(SETTLE_MS)
+      isChanged = false
+    }
+    isBusy = false
+  }
+  for (const folder of folders) watchFolder(join(ROOT, folder), { recursive: true }, () => void work())
 }
 
 async function rebuild({ functions }: LocalService, say: (line: string) => void): Promise<void> {

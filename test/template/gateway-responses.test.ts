@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createGatewayAnswers } from '../../infra/local/gateway/gateway-answers.ts'
+import { startGateway } from '../../infra/local/gateway/gateway.ts'
 import { REASONS } from '../../lib/errors.ts'
 import { expectDocumented } from '../support/api/openapi.ts'
 import { headersOf, operationsOf, pathOf } from '../support/template/packaged-gateway.ts'
@@ -65,8 +65,12 @@ describe('a path that the API does not have', () => {
     }
   })
 
-  it('gets one plain 404 that says in a line how paths begin: the gateway response, as the local gateway gives it', () => {
-    const local = createGatewayAnswers([]).ofType('MISSING_AUTHENTICATION_TOKEN')
+  it('gets one plain 404 that says in a line how paths begin: the gateway response, as the local gateway gives it', async () => {
+    const invoke = () => Promise.reject(new Error('a function was invoked'))
+    const gateway = await startGateway({ routes: [], port: 0, invoke, corsAllowedOrigins: [] })
+    const local = await fetch(`http://127.0.0.1:${gateway.port}/v1/none`)
+    const localBody = await local.json()
+    await gateway.stop()
     for (const service of [dev, withPages]) {
       const { StatusCode, ResponseTemplates } = answerOf(service)
       const text = ResponseTemplates['application/json']
@@ -74,9 +78,9 @@ describe('a path that the API does not have', () => {
         .ofType('AWS::ApiGateway::GatewayResponse')
         .filter(({ Properties }) => Properties.ResponseType === 'MISSING_AUTHENTICATION_TOKEN')
       expect(text).toBe(ofGateway?.Properties.ResponseTemplates['application/json'])
-      const body = JSON.parse(text.replace('$context.extendedRequestId', `${local.headers?.['x-request-id']}`))
-      expect(body).toEqual(JSON.parse(local.body))
-      expect([Number(StatusCode), local.statusCode]).toEqual([body.error.code, 404])
+      const body = JSON.parse(text.replace('$context.extendedRequestId', `${local.headers.get('x-request-id')}`))
+      expect(body).toEqual(localBody)
+      expect([Number(StatusCode), local.status]).toEqual([body.error.code, 404])
       expectDocumented({
         status: 404,
         headers: { 'x-request-id': 'x', 'request-id': 'x', 'cache-control': 'no-store' },

@@ -1,8 +1,7 @@
 import { globSync } from 'node:fs'
 import type { Metafile } from 'esbuild'
 import { describe, expect, it } from 'vitest'
-import { filesOf, requireBudgets } from '../../infra/bundle/budget.ts'
-import { PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
+import { filesOf, PROMOTE_ENTRY, requireBudgets } from '../../infra/bundle/build.ts'
 import { requireTargets } from '../../infra/bundle/lean-sdk.ts'
 import { ROOT, read } from '../pages/pages.ts'
 

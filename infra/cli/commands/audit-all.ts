@@ -9,7 +9,8 @@ import type { Session } from '../session.ts'
 
 const SHARDS_AT_ONCE = 8
 
-/** Audits all workspaces. */
+type Audit = { options: AuditOptions; deps: AuditDependencies; signal: AbortSignal }
+
 export async function auditAll(
   options: AuditOptions,
   { output, signal, stores }: Pick<Session, 'output' | 'signal' | 'stores'>,
@@ -20,7 +21,7 @@ export async function auditAll(
   const failed = new AbortController()
   const stopped = AbortSignal.any([signal, failed.signal])
   const audit = async (begun: AuditShard) => {
-    for await (const shard of auditPastFailures(begun, options, deps, stopped)) {
+    for await (const shard of auditPastFailures(begun, { options, deps, signal: stopped })) {
       shards[shard.shard] = shard
       output.progress(`audited ${sumOf(shards).workspaces.toLocaleString('en')} workspaces`)
     }
@@ -33,12 +34,7 @@ export async function auditAll(
 }
 
 /** Audits a shard to its end, past workspaces that fail. @yields how far it has come */
-async function* auditPastFailures(
-  begun: AuditShard,
-  options: AuditOptions,
-  deps: AuditDependencies,
-  signal: AbortSignal,
-): AsyncGenerator<AuditShard> {
+async function* auditPastFailures(begun: AuditShard, { options, deps, signal }: Audit): AsyncGenerator<AuditShard> {
   let shard = begun
   while (!shard.isComplete) {
     try {

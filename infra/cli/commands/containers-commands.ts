@@ -29,10 +29,8 @@ export function addContainersCommands(program: Command, run: Run): void {
     .argument('[path...]', 'their paths; one with a "/" at its end: all below it')
     .addHelpText('after', '\nMay be repeated: what is already gone is fine.')
     .action(inContainer(removeFiles))
-  add(
-    'grant <container_id>',
-    'print AWS credentials that list, read and write the files of this container, and nothing else',
-  )
+  const reach = 'that list, read and write the files of this container, and nothing else'
+  add('grant <container_id>', `print AWS credentials ${reach}`)
     .addOption(lifeOption('1h', '15m', '12h'))
     .addOption(form.choices(['env', 'process']).default('env'))
     .addHelpText('after', '\nThe setting sandboxWriters names who may. Whoever has assumed a role gets 1h at most.')

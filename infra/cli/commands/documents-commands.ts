@@ -39,18 +39,14 @@ export function addDocumentsCommands(program: Command, run: Run): void {
     .option('--output <file>', 'file to write, or "-" for standard output; by default its own name')
     .addHelpText('after', '\nAn existing file is not overwritten.')
     .action(run(getDocument))
-  add(
-    'expire <workspace_id> <document_id...>',
-    'set when documents expire: then they are gone for callers, and soon deleted',
-  )
+  const whenExpired = 'then they are gone for callers, and soon deleted'
+  add('expire <workspace_id> <document_id...>', `set when documents expire: ${whenExpired}`)
     .option('--in <duration>', 'from now, 1s to 3650d', parseExpiresIn)
     .option('--never', 'they no longer expire')
     .addHelpText('after', '\nMay be repeated. Exits with 1 if one is gone. Ctrl-C stops after the current document.')
     .action(run(expire))
-  add(
-    'delete <workspace_id> <document_id...>',
-    'delete documents with their objects, and give their bytes back to the workspace',
-  )
+  const afterwards = 'and give their bytes back to the workspace'
+  add('delete <workspace_id> <document_id...>', `delete documents with their objects, ${afterwards}`)
     .addHelpText('after', '\nMay be repeated: what is already gone is fine. Ctrl-C stops after the current document.')
     .action(run(confirmAndDelete))
 }
@@ -77,22 +73,19 @@ export async function* documentsIn(items: AsyncIterable<StoredItem>) {
 
 async function showDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId) {
   const document = await findDocument(await session.stores(), workspaceId, documentId, session.signal)
-  const text = table(
-    [],
-    [
-      ['document', documentId],
-      ['workspace', workspaceId],
-      ['filename', document.filename],
-      ['type', document.mimeType],
-      ['size', exactBytes(document.sizeBytes)],
-      ['created', document.createdAt.toISOString()],
-      [hasExpired(document, Date.now()) ? 'expired' : 'expires', timeOrNever(document.expiresAt)],
-      ['created by', document.createdBy],
-      ['container', document.containerId],
-      ['object', document.objectKey],
-    ],
-  )
-  session.output.print(text, toJson(document))
+  const facts = [
+    ['document', documentId],
+    ['workspace', workspaceId],
+    ['filename', document.filename],
+    ['type', document.mimeType],
+    ['size', exactBytes(document.sizeBytes)],
+    ['created', document.createdAt.toISOString()],
+    [hasExpired(document, Date.now()) ? 'expired' : 'expires', timeOrNever(document.expiresAt)],
+    ['created by', document.createdBy],
+    ['container', document.containerId],
+    ['object', document.objectKey],
+  ]
+  session.output.print(table([], facts), toJson(document))
 }
 
 async function expire(session: Session, workspaceId: WorkspaceId, ids: DocumentId[], options: { in?: number }) {

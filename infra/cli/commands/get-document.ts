@@ -12,6 +12,8 @@ import type { Session } from '../session.ts'
 import { bytes, exactBytes } from '../terminal/output.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
+type Options = { output?: string }
+
 /** @throws CommandError when there is none */
 export async function findDocument(
   { documents, ledger }: Pick<Stores, 'documents' | 'ledger'>,
@@ -28,17 +30,17 @@ export async function findDocument(
 
 /** Downloads the content of a document. The file appears under its name only when it is complete. */
 export async function getDocument(
-  { output, signal, terminal, ...session }: Session,
+  session: Session,
   workspaceId: WorkspaceId,
   documentId: DocumentId,
-  options: { output?: string },
-): Promise<void> {
+  options: Options,
+) {
+  const { output, signal, terminal } = session
   const stores = await session.stores()
   const document = await findDocument(stores, workspaceId, documentId, signal)
   const file = options.output ?? basename(attachmentName(document.filename))
-  if (file !== '-' && existsSync(file)) {
+  if (file !== '-' && existsSync(file))
     throw new CommandError('file_exists', `${file} is there already: say with --output where to put it.`)
-  }
   const content = await open(document, stores, signal)
   const counting = countBytes(document, output.progress)
   // A reader that closes the pipe has read enough.

@@ -11,27 +11,13 @@ import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type ListOptions } from '../terminal/list-options.ts'
 import { time } from '../terminal/output.ts'
-import {
-  parseDuration,
-  parseExpiry,
-  parseKeyName,
-  parsePermissions,
-  parseRequestsPerMinute,
-  parseUserId,
-  parseWorkspaceId,
-} from '../terminal/parse-values.ts'
+import * as values from '../terminal/parse-values.ts'
 import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
 import { addCommand } from '../usage.ts'
 import { describeKey, findKey, KEY_COLUMNS, keyJson, stateOf } from './keys.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
-interface KeyOptions {
-  workspace?: WorkspaceId
-  platform?: true
-  name?: string
-  grace: number
-  management?: true
-}
+type KeyOptions = { workspace?: WorkspaceId; platform?: true; name?: string; grace: number; management?: true }
 
 const OF_PLATFORM = { kind: 'platform', workspaceId: undefined } as const
 const NONE = { permissions: [], userId: undefined, requestsPerMinute: undefined, expiresAtMs: undefined }
@@ -44,10 +30,10 @@ const PER_MINUTE = '--requests-per-minute <number>'
 const OWN = "its own rate limit, in place of its workspace's"
 
 type KeySetting = SettingOption<ApiKeyChange>
-const PERMISSION: KeySetting = ['permissions', '--permission <name>', MAY, parsePermissions]
-const USER: KeySetting = ['userId', '--user <id>', 'its owner', parseUserId]
-const EXPIRES: KeySetting = ['expiresAtMs', '--expires <when>', END, parseExpiry, 'never']
-const LIMIT: KeySetting = ['requestsPerMinute', PER_MINUTE, OWN, parseRequestsPerMinute, 'default']
+const PERMISSION: KeySetting = ['permissions', '--permission <name>', MAY, values.parsePermissions]
+const USER: KeySetting = ['userId', '--user <id>', 'its owner', values.parseUserId]
+const EXPIRES: KeySetting = ['expiresAtMs', '--expires <when>', END, values.parseExpiry, 'never']
+const LIMIT: KeySetting = ['requestsPerMinute', PER_MINUTE, OWN, values.parseRequestsPerMinute, 'default']
 const DISABLE: KeySetting = ['isEnabled', '--disable', 'refuse it from now on', () => false]
 const ENABLE: KeySetting = ['isEnabled', '--enable', 'accept it again', () => true]
 
@@ -55,14 +41,14 @@ export function addKeysCommands(program: Command, run: Run): void {
   const group = program.command('keys').description('make, list, change and end API keys')
   const add = (usage: string, description: string) => addCommand(group, usage, description)
   const create = add('create', 'make an API key and print its token, once: only its hash is stored')
-    .option('--workspace <id>', 'the workspace it is for', parseWorkspaceId)
+    .option('--workspace <id>', 'the workspace it is for', values.parseWorkspaceId)
     .addOption(new Option('--platform', PLATFORM).conflicts(['workspace', 'management', 'permissions']))
-    .option('--name <name>', 'its name; a key that has it is made anew, with another token', parseKeyName)
+    .option('--name <name>', 'its name; a key that has it is made anew, with another token', values.parseKeyName)
     .addOption(graceOption(0, '0'))
     .addOption(new Option('--management', 'a management key, with every permission').conflicts('permissions'))
   addSettings(create, [PERMISSION, USER, EXPIRES, LIMIT]).action(run(createKey))
   addListOptions(add('list', 'list keys, without their tokens, which are not stored'), KEY_COLUMNS)
-    .option('--workspace <id>', 'only those of this workspace', parseWorkspaceId)
+    .option('--workspace <id>', 'only those of this workspace', values.parseWorkspaceId)
     .action(run(listKeys))
   const change = changing('change <key_id>', 'change what is given of a key; without an option, show it')
   addSettings(change, [PERMISSION, LIMIT, EXPIRES, DISABLE, ENABLE]).action(run(changeKeyById))
@@ -72,7 +58,7 @@ export function addKeysCommands(program: Command, run: Run): void {
 
   function graceOption(byDefaultMs: number, words: string): Option {
     return new Option('--grace <duration>', 'how long former tokens keep working: 30s, 15m, 24h, 90d; 0: not at all')
-      .argParser(parseDuration)
+      .argParser(values.parseDuration)
       .default(byDefaultMs, words)
   }
 
@@ -102,10 +88,9 @@ async function createKey(session: Session, options: KeyOptions): Promise<void> {
   showToken(await saveWorkspaceKey({ grant: { ...rights, workspaceId, kind }, name, graceMs }, stores, signal), session)
 }
 
-async function listKeys(
-  session: Session,
-  { workspace, ...options }: { workspace?: WorkspaceId } & ListOptions<ApiKeyRecord>,
-) {
+type KeyListOptions = { workspace?: WorkspaceId } & ListOptions<ApiKeyRecord>
+
+async function listKeys(session: Session, { workspace, ...options }: KeyListOptions) {
   const { apiKeys, ...stores } = await session.stores()
   const keys = apiKeys.list({ workspaceId: workspace }, session.signal)
   const listing = { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' }

@@ -1,5 +1,4 @@
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError } from '../command-error.ts'
 import type { Stores } from '../connect.ts'
 
@@ -11,7 +10,7 @@ export async function requireWorkspace(
   workspaceId: WorkspaceId,
   { ledger }: Pick<Stores, 'ledger'>,
   signal: AbortSignal,
-): Promise<WorkspaceLedger> {
+) {
   const found = await ledger.read(workspaceId, signal)
   if (found !== undefined) return found
   const hint = '"workspaces list" shows those there are; "workspaces create" makes it, or its first promotion'

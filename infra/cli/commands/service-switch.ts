@@ -1,16 +1,13 @@
-import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
-import { DisableRuleCommand, EnableRuleCommand, EventBridgeClient } from '@aws-sdk/client-eventbridge'
-import { DeleteFunctionConcurrencyCommand, LambdaClient, PutFunctionConcurrencyCommand } from '@aws-sdk/client-lambda'
+import { CloudFormation } from '@aws-sdk/client-cloudformation'
+import { EventBridge } from '@aws-sdk/client-eventbridge'
+import { Lambda } from '@aws-sdk/client-lambda'
 import { resourcesOf } from '../../deploy/stack.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
 import { stackNameOf, useRegionOf } from '../connect.ts'
 import type { Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 
-interface Properties {
-  ReservedConcurrentExecutions?: number | string
-  State?: string
-}
+type Properties = { ReservedConcurrentExecutions?: number | string; State?: string }
 
 const STOPPED: Properties = { ReservedConcurrentExecutions: 0, State: 'DISABLED' }
 const FUNCTION = 'AWS::Lambda::Function'
@@ -45,27 +42,27 @@ export async function switchStage(session: Session, way: 'stop' | 'resume'): Pro
 }
 
 async function propertiesOf(StackName: string, abortSignal: AbortSignal) {
-  const answer = await new CloudFormationClient({}).send(new GetTemplateCommand({ StackName }), { abortSignal })
-  const template: { Resources?: Record<string, { Properties?: Properties }> } = JSON.parse(answer.TemplateBody ?? '{}')
+  const { TemplateBody = '{}' } = await new CloudFormation().getTemplate({ StackName }, { abortSignal })
+  const template: { Resources?: Record<string, { Properties?: Properties }> } = JSON.parse(TemplateBody)
   return template.Resources ?? {}
 }
 
 async function setFunction(FunctionName: string, properties: Properties, abortSignal: AbortSignal) {
   const { ReservedConcurrentExecutions: reserved } = properties
-  const client = new LambdaClient({})
+  const client = new Lambda()
   if (reserved === undefined) {
-    await client.send(new DeleteFunctionConcurrencyCommand({ FunctionName }), { abortSignal })
+    await client.deleteFunctionConcurrency({ FunctionName }, { abortSignal })
     return { isRunning: true, reservedConcurrency: undefined }
   }
   const reservedConcurrency = Number(reserved)
-  const concurrency = { FunctionName, ReservedConcurrentExecutions: reservedConcurrency }
-  await client.send(new PutFunctionConcurrencyCommand(concurrency), { abortSignal })
+  const wanted = { FunctionName, ReservedConcurrentExecutions: reservedConcurrency }
+  await client.putFunctionConcurrency(wanted, { abortSignal })
   return { isRunning: reservedConcurrency > 0, reservedConcurrency }
 }
 
 async function setSchedule(Name: string, { State }: Properties, abortSignal: AbortSignal) {
   const isRunning = State !== 'DISABLED'
-  const command = isRunning ? new EnableRuleCommand({ Name }) : new DisableRuleCommand({ Name })
-  await new EventBridgeClient({}).send(command, { abortSignal })
+  const client = new EventBridge()
+  await (isRunning ? client.enableRule({ Name }, { abortSignal }) : client.disableRule({ Name }, { abortSignal }))
   return { isRunning, reservedConcurrency: undefined }
 }

@@ -61,12 +61,9 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .action(run(later(async () => (await import('./delete-workspace.ts')).deleteWorkspaceFor)))
 }
 
-async function createWorkspace(
-  { stores: connect, output, signal }: Session,
-  workspaceId: WorkspaceId,
-  options: object,
-) {
-  const stores = await connect()
+async function createWorkspace(session: Session, workspaceId: WorkspaceId, options: object) {
+  const { output, signal } = session
+  const stores = await session.stores()
   const to = settingsIn<WorkspaceSettings>(options)
   const known = await stores.ledger.read(workspaceId, signal)
   const isOther = Object.entries(to).some(([setting, value]) => known?.[setting as keyof WorkspaceSettings] !== value)

@@ -31,11 +31,8 @@ export async function openContainer(session: Session, containerId: ContainerId, 
 }
 
 /** Lists what can be promoted: directories and other objects that no file id can name are left out. */
-export async function listFiles(
-  { output, signal }: Session,
-  container: Container,
-  options: ListOptions<ContainerFile>,
-) {
+export async function listFiles(session: Session, container: Container, options: ListOptions<ContainerFile>) {
+  const { output, signal } = session
   async function* rows() {
     for await (const { path, ...file } of objectsBelow(container, '', signal))
       if (filePathOf(path) !== undefined) yield { path, fileId: formatFileId(path), ...file }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AssumeRoleCommand, type Credentials, STSClient } from '@aws-sdk/client-sts'
+import { type Credentials, STS } from '@aws-sdk/client-sts'
 import { outputsOf } from '../../deploy/stack.ts'
 import { CommandError } from '../command-error.ts'
 import type { Session } from '../session.ts'
@@ -35,7 +35,7 @@ async function assumeRole({ ids, stores, bucket, prefix }: Container, lifeSecond
   const { SandboxWriterRoleArn: RoleArn } = await outputsOf(stores.config.serviceName, signal)
   if (!RoleArn) throw refused('This stage has no role for containers: deploy it with the setting sandboxWriters.')
   const policy = JSON.parse(await readFile(TEMPLATE, 'utf8'))
-  const command = new AssumeRoleCommand({
+  const wanted = {
     RoleArn,
     RoleSessionName: `sandbox-${ids.containerId}`.slice(0, 64), // STS takes no more characters.
     DurationSeconds: lifeSeconds,
@@ -44,9 +44,9 @@ async function assumeRole({ ids, stores, bucket, prefix }: Container, lifeSecond
       .replaceAll('arn:*:', RoleArn.slice(0, RoleArn.indexOf('iam')))
       .replaceAll('BUCKET', bucket)
       .replaceAll('sandboxes/WORKSPACE/CONTAINER/', () => prefix),
-  })
+  }
   try {
-    return (await new STSClient({}).send(command, { abortSignal: signal })).Credentials as Credentials
+    return (await new STS().assumeRole(wanted, { abortSignal: signal })).Credentials as Credentials
   } catch (error) {
     const { name, message } = error as Error
     if (/DurationSeconds/.test(message)) throw refused(`Whoever has assumed a role gets 1h at most: ${message}`, error)

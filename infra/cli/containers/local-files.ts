@@ -46,7 +46,6 @@ export function requireUsable({ file, path, sizeBytes }: LocalFile, prefix: stri
   throw new CommandError('file_too_large', `${file} has ${exactBytes(sizeBytes)}: ${limit}.`, { exitCode: 2 })
 }
 
-/** @param problem the end of a sentence */
 const unusable = (file: string, problem: string) =>
   new CommandError('unusable_path', `${JSON.stringify(file)}: its path in the container ${problem}.`, { exitCode: 2 })
 

@@ -18,11 +18,7 @@ export interface Check {
   run(signal: AbortSignal): Promise<string | { verdict: Verdict; detail: string }>
 }
 
-export interface CheckResult {
-  check: string
-  verdict: Verdict
-  detail: string
-}
+export type CheckResult = { check: string; verdict: Verdict; detail: string }
 
 export const problem = (detail: string) => ({ verdict: 'problem', detail }) as const
 export const advice = (detail: string) => ({ verdict: 'advice', detail }) as const
@@ -32,15 +28,11 @@ export const problemsFound = (count: number) =>
   count === 0 ? 'No problem was found' : `${counted(count, 'problem')} found`
 
 /** Never throws: a failed check must not prevent the others. */
-export async function runCheck(
-  { name: check, run }: Check,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<CheckResult> {
+export async function runCheck({ name: check, run }: Check, timeoutMs: number, signal: AbortSignal) {
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const seen = await run(AbortSignal.any([signal, timeout]))
-    return { check, ...(typeof seen === 'string' ? { verdict: 'ok', detail: seen } : seen) }
+    return { check, ...(typeof seen === 'string' ? ({ verdict: 'ok', detail: seen } as const) : seen) }
   } catch (error) {
     if (timeout.aborted) return { check, ...problem(`no answer within ${timeoutMs / 1000} s`) }
     // Errors of servers that implement part of the protocol.
@@ -52,14 +44,11 @@ export async function runCheck(
 
 /** A check of a configuration that the service itself need not be allowed to read: a refusal is not a problem. */
 export function setupCheck(name: string, action: string, run: Check['run']): Check {
-  return {
-    name,
-    run: (signal) =>
-      run(signal).catch((error) => {
-        if (!isDenied(error)) throw error
-        return notChecked(`these credentials may not ask (${action})`)
-      }),
+  const unlessDenied = (error: unknown) => {
+    if (!isDenied(error)) throw error
+    return notChecked(`these credentials may not ask (${action})`)
   }
+  return { name, run: (signal) => run(signal).catch(unlessDenied) }
 }
 
 export const isDenied = (error: unknown) => explainFailure(error).reason === 'access_denied'

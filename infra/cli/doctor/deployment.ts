@@ -1,15 +1,16 @@
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch'
-import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { DescribeEventBusCommand, EventBridgeClient } from '@aws-sdk/client-eventbridge'
-import { GetFunctionConfigurationCommand, LambdaClient, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda'
-import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
-import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { CloudWatch } from '@aws-sdk/client-cloudwatch'
+import type { DynamoDB } from '@aws-sdk/client-dynamodb'
+import { EventBridge } from '@aws-sdk/client-eventbridge'
+import { Lambda } from '@aws-sdk/client-lambda'
+import { SNS } from '@aws-sdk/client-sns'
+import { SQS } from '@aws-sdk/client-sqs'
 import type { Config } from '../../../lib/config.ts'
-import { advice, type Check, isNamed, problem, setupCheck } from './check.ts'
+import { unlessMissing } from '../../deploy/describe-table.ts'
+import { describeStack } from '../../deploy/stack.ts'
+import { advice, type Check, problem, setupCheck } from './check.ts'
 
 /** The surroundings of a deployed stage in its account. A stage's stack has the name of the service. */
-export function deploymentChecks(config: Config, dynamoDb: DynamoDBClient): Check[] {
+export function deploymentChecks(config: Config, dynamoDb: DynamoDB): Check[] {
   const tables = [config.keysTable, config.workspacesTable, config.documentsTable]
   return [
     stackCheck(config.serviceName),
@@ -19,22 +20,19 @@ export function deploymentChecks(config: Config, dynamoDb: DynamoDBClient): Chec
   ]
 }
 
-function stackCheck(StackName: string): Check {
-  return setupCheck(`stack ${StackName}`, 'cloudformation:DescribeStacks', async (abortSignal) => {
-    const client = new CloudFormationClient({})
-    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }), { abortSignal })
-    const { StackStatus, EnableTerminationProtection } = Stacks?.[0] ?? {}
-    if (!/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(StackStatus ?? '')) {
+function stackCheck(name: string): Check {
+  return setupCheck(`stack ${name}`, 'cloudformation:DescribeStacks', async (signal) => {
+    const { StackStatus, EnableTerminationProtection } = await describeStack(name, signal)
+    if (!/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(`${StackStatus}`))
       return problem(`its status is ${StackStatus}: look at its events, and deploy again`)
-    }
     if (EnableTerminationProtection) return `${StackStatus}, protected from deletion`
     return advice(`${StackStatus}, may be deleted: deploy with deletionProtection=true where that must not happen`)
   })
 }
 
-function tableProtectionCheck(TableName: string, client: DynamoDBClient): Check {
+function tableProtectionCheck(TableName: string, client: DynamoDB): Check {
   return setupCheck(`deletion protection of ${TableName}`, 'dynamodb:DescribeTable', async (abortSignal) => {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName }), { abortSignal })
+    const { Table } = await client.describeTable({ TableName }, { abortSignal })
     if (Table?.DeletionProtectionEnabled) return 'on'
     return advice('off: deploy with deletionProtection=true; for an existing table, turn it on')
   })
@@ -43,8 +41,8 @@ function tableProtectionCheck(TableName: string, client: DynamoDBClient): Check 
 function receiversCheck(serviceName: string): Check {
   const actions = 'cloudwatch:DescribeAlarms, sns:ListSubscriptionsByTopic'
   return setupCheck('receivers of the alarms', actions, async (abortSignal) => {
-    const query = new DescribeAlarmsCommand({ AlarmNamePrefix: `${serviceName}-`, MaxRecords: 100 })
-    const { MetricAlarms = [] } = await new CloudWatchClient({}).send(query, { abortSignal })
+    const query = { AlarmNamePrefix: `${serviceName}-`, MaxRecords: 100 }
+    const { MetricAlarms = [] } = await new CloudWatch().describeAlarms(query, { abortSignal })
     if (MetricAlarms.length === 0) return problem('there are no alarms of this stage: deploy it again')
     const silent = MetricAlarms.filter(({ ActionsEnabled, AlarmActions }) => !ActionsEnabled || !AlarmActions?.length)
     if (silent.length > 0) return advice(`nobody is notified by ${silent.map(({ AlarmName }) => AlarmName).join(', ')}`)
@@ -59,32 +57,29 @@ function receiversCheck(serviceName: string): Check {
   })
 }
 
+/** AWS gives no ARN to a subscription that nobody has confirmed. */
+async function confirmedSubscriptions(TopicArn: string, abortSignal: AbortSignal): Promise<number> {
+  const { Subscriptions = [] } = await new SNS().listSubscriptionsByTopic({ TopicArn }, { abortSignal })
+  return Subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith('arn:')).length
+}
+
 function eventsCheck(FunctionName: string): Check {
   const actions = 'events:DescribeEventBus, lambda:ListEventSourceMappings, sqs:GetQueueAttributes'
   return setupCheck('events', actions, async (abortSignal) => {
-    const lambda = new LambdaClient({})
-    const described = lambda.send(new GetFunctionConfigurationCommand({ FunctionName }), { abortSignal })
-    const found = await described.catch((error) => {
-      if (!isNamed(error, /^ResourceNotFound/)) throw error
-    })
+    const options = { abortSignal }
+    const lambda = new Lambda()
+    const found = await lambda.getFunctionConfiguration({ FunctionName }, options).catch(unlessMissing)
     if (found === undefined) return 'none: eventBus is not set'
     const { EVENT_BUS: Name, EVENTS_QUEUE_URL: QueueUrl } = found.Environment?.Variables ?? {}
-    await new EventBridgeClient({}).send(new DescribeEventBusCommand({ Name }), { abortSignal })
-    const listed = await lambda.send(new ListEventSourceMappingsCommand({ FunctionName }), { abortSignal })
-    const { State, LastProcessingResult = '' } = listed.EventSourceMappings?.[0] ?? {}
+    await new EventBridge().describeEventBus({ Name }, options)
+    const { EventSourceMappings } = await lambda.listEventSourceMappings({ FunctionName }, options)
+    const { State, LastProcessingResult = '' } = EventSourceMappings?.[0] ?? {}
     if (State !== 'Enabled') return problem(`the stream is not read (${State}): enable the mapping within a day`)
-    const asked = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessages'] })
-    const { Attributes } = await new SQSClient({ useQueueUrlAsEndpoint: false }).send(asked, { abortSignal })
+    const asked = { QueueUrl, AttributeNames: ['ApproximateNumberOfMessages' as const] }
+    const { Attributes } = await new SQS({ useQueueUrlAsEndpoint: false }).getQueueAttributes(asked, options)
     const kept = Number(Attributes?.ApproximateNumberOfMessages)
     if (kept > 0) return problem(`${kept} records made no event and are in the queue (docs/runbook.md, "Events kept")`)
     if (LastProcessingResult.startsWith('PROBLEM')) return problem(`Lambda says ${LastProcessingResult}`)
     return `go to the bus ${Name}`
   })
-}
-
-/** AWS gives no ARN to a subscription that nobody has confirmed. */
-async function confirmedSubscriptions(TopicArn: string, abortSignal: AbortSignal): Promise<number> {
-  const command = new ListSubscriptionsByTopicCommand({ TopicArn })
-  const { Subscriptions = [] } = await new SNSClient({}).send(command, { abortSignal })
-  return Subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith('arn:')).length
 }

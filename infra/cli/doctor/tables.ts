@@ -1,15 +1,9 @@
-import {
-  DescribeContinuousBackupsCommand,
-  DescribeTableCommand,
-  DescribeTimeToLiveCommand,
-  type DynamoDBClient,
-  type KeySchemaElement,
-} from '@aws-sdk/client-dynamodb'
+import type { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { problemsInIndexes } from '../../deploy/describe-table.ts'
 import type { DeclaredTable } from '../../deploy/service-definition.ts'
 import { advice, type Check, notChecked, problem, setupCheck } from './check.ts'
 
-export function tableSetupChecks(tables: DeclaredTable[], client: DynamoDBClient): Check[] {
+export function tableSetupChecks(tables: DeclaredTable[], client: DynamoDB): Check[] {
   const backedUp = tables.filter((table) => table.PointInTimeRecoverySpecification)
   return [
     ...backedUp.map(({ TableName }) => backupCheck(TableName, client)),
@@ -17,39 +11,37 @@ export function tableSetupChecks(tables: DeclaredTable[], client: DynamoDBClient
   ]
 }
 
-const keyIn = (schema: KeySchemaElement[] = []) => schema.map(({ AttributeName }) => AttributeName).join(', ')
+const keyIn = (schema: DeclaredTable['KeySchema'] = []) => schema.map(({ AttributeName }) => AttributeName).join(', ')
 
-export function schemaCheck(declared: DeclaredTable, client: DynamoDBClient): Check {
+export function schemaCheck(declared: DeclaredTable, client: DynamoDB): Check {
   const { TableName, KeySchema, GlobalSecondaryIndexes = [] } = declared
   return setupCheck(`table ${TableName}`, 'dynamodb:DescribeTable', async (abortSignal) => {
-    const { Table } = await client.send(new DescribeTableCommand({ TableName }), { abortSignal })
+    const { Table } = await client.describeTable({ TableName }, { abortSignal })
     const found = keyIn(Table?.KeySchema)
     const wanted = keyIn(KeySchema)
     if (found !== wanted) return problem(`its key is (${found}), the service needs (${wanted}): it is another table`)
     if (Table?.TableStatus !== 'ACTIVE') return problem(`its status is ${Table?.TableStatus}: wait until it is ACTIVE`)
-    const problems = problemsInIndexes(
-      Table,
-      GlobalSecondaryIndexes.map(({ IndexName }) => `${IndexName}`),
-    )
+    const indexes = GlobalSecondaryIndexes.map(({ IndexName }) => `${IndexName}`)
+    const problems = problemsInIndexes(Table, indexes)
     if (problems.length > 0) return problem(problems.join('; '))
     return `ACTIVE, key (${wanted})`
   })
 }
 
-function backupCheck(TableName: string, client: DynamoDBClient): Check {
+function backupCheck(TableName: string, client: DynamoDB): Check {
   const name = `point-in-time recovery of ${TableName}`
   return setupCheck(name, 'dynamodb:DescribeContinuousBackups', async (abortSignal) => {
-    const answer = await client.send(new DescribeContinuousBackupsCommand({ TableName }), { abortSignal })
+    const answer = await client.describeContinuousBackups({ TableName }, { abortSignal })
     const status = answer.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus
     if (status === 'ENABLED') return 'on'
     return advice('off: what is deleted by mistake cannot be restored; turn it on')
   })
 }
 
-function expiryCheck({ TableName, TimeToLiveSpecification }: DeclaredTable, client: DynamoDBClient): Check {
+function expiryCheck({ TableName, TimeToLiveSpecification }: DeclaredTable, client: DynamoDB): Check {
   const wanted = TimeToLiveSpecification?.AttributeName
   return setupCheck(`expiry (TTL) of ${TableName}`, 'dynamodb:DescribeTimeToLive', async (abortSignal) => {
-    const answer = await client.send(new DescribeTimeToLiveCommand({ TableName }), { abortSignal })
+    const answer = await client.describeTimeToLive({ TableName }, { abortSignal })
     const { TimeToLiveStatus: status, AttributeName } = answer.TimeToLiveDescription ?? {}
     if (status === undefined) return notChecked('the server does not say')
     const found = /^ENABL/.test(status) ? AttributeName : undefined

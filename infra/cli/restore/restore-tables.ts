@@ -1,15 +1,5 @@
-import {
-  DescribeContinuousBackupsCommand,
-  DescribeTimeToLiveCommand,
-  type DynamoDBClient,
-  RestoreTableToPointInTimeCommand,
-  type TableDescription,
-  UpdateContinuousBackupsCommand,
-  UpdateTableCommand,
-  UpdateTimeToLiveCommand,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb'
-import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
+import { DynamoDB, type TableDescription, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
+import { connectionsOf } from '../../../lib/aws/clients.ts'
 import { describeTable } from '../../deploy/describe-table.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
 import { readSettings } from '../connect.ts'
@@ -19,31 +9,32 @@ import type { Session } from '../session.ts'
 const TABLES = { ledger: ['workspacesTable', 'documentsTable'], keys: ['keysTable'] } as const
 /** A restore takes minutes to hours, whatever the size. */
 const PATIENCE_S = 12 * 60 * 60
-const POLL_S = { minDelay: 2, maxDelay: 20 }
+const REQUEST_TIMEOUT_MS = 3000
 /** RestoreDateTime has whole seconds. */
 const SAME_MOMENT_MS = 1000
 
 type Restore = Awaited<ReturnType<typeof planRestores>>['restores'][number]
 
-/** @param at ms since 1970 */
+/** @param options.at ms since 1970 */
 export async function restoreTables(session: Session, options: { at: number; table: keyof typeof TABLES }) {
   const { output, signal, target } = session
-  const { at, table: which } = options
-  const { restores, client } = await planRestores(which, at, session)
+  const { restores, client } = await planRestores(options.table, options.at, session)
   output.progress('restoring, which takes minutes or hours')
   const restoring = restores.map(async (restore) => {
-    const restored = await restoreTable(restore, client, signal)
-    const streamArn = await streamLike(restored.source, restored.target, client, signal)
-    await protectLike(restored.source, restored.target, client, signal)
-    output.print(describeRestored(restored), { ...restored, parameter: restore.parameter, streamArn })
+    const startedAtMs = performance.now()
+    await restoreTable(restore, client, signal)
+    const streamArn = await setUpLikeSource(restore, client, signal)
+    const durationMs = Math.round(performance.now() - startedAtMs)
+    const { source, target, parameter } = restore
+    const text = `${source} was restored into ${target}, in ${Math.ceil(durationMs / 1000)} s.`
+    output.print(text, { source, target, durationMs, parameter, streamArn })
     // Only Documents has one.
-    return [`${restore.parameter}: ${restored.target}`, ...(streamArn ? [`documentsStreamArn: ${streamArn}`] : [])]
+    return [`${parameter}: ${target}`, ...(streamArn ? [`documentsStreamArn: ${streamArn}`] : [])]
   })
   await Promise.allSettled(restoring)
   const lines = (await Promise.all(restoring)).flat().join('\n')
-  if (output.isJson) return
   const where = `settings/${target.stage ?? 'STAGE'}.yml`
-  output.print(`\nWrite into ${where}, deploy, and audit (docs/restore.md):\n${lines}`, {})
+  if (!output.isJson) output.print(`\nWrite into ${where}, deploy, and audit (docs/restore.md):\n${lines}`, {})
 }
 
 /** @throws CommandError when a table cannot be restored to that moment */
@@ -51,7 +42,8 @@ async function planRestores(which: keyof typeof TABLES, momentMs: number, { sign
   if (target.local) throw wrongUsage('The local service has no point-in-time recovery: say --stage <name>.')
   const config = readSettings(await environment())
   // All its calls are reads, and writes that may be repeated.
-  const client = createDynamoDbClient({ maxAttempts: 3 })
+  const requestHandler = connectionsOf(8, { requestTimeout: REQUEST_TIMEOUT_MS })
+  const client = new DynamoDB({ maxAttempts: 3, requestHandler })
   // The source is the deployed table, the target the new one.
   const tables = TABLES[which].map((parameter) => ({ parameter, source: config[parameter] }))
   const windows = await Promise.all(tables.map(({ source }) => windowOf(source, client, signal)))
@@ -71,39 +63,29 @@ async function planRestores(which: keyof typeof TABLES, momentMs: number, { sign
   return { restores, client }
 }
 
-async function windowOf(TableName: string, client: DynamoDBClient, abortSignal: AbortSignal) {
-  const answer = await client.send(new DescribeContinuousBackupsCommand({ TableName }), { abortSignal })
+async function windowOf(TableName: string, client: DynamoDB, abortSignal: AbortSignal) {
+  const { ContinuousBackupsDescription } = await client.describeContinuousBackups({ TableName }, { abortSignal })
   const { EarliestRestorableDateTime, LatestRestorableDateTime, PointInTimeRecoveryStatus } =
-    answer.ContinuousBackupsDescription?.PointInTimeRecoveryDescription ?? {}
-  if (PointInTimeRecoveryStatus === 'ENABLED' && EarliestRestorableDateTime && LatestRestorableDateTime) {
+    ContinuousBackupsDescription?.PointInTimeRecoveryDescription ?? {}
+  if (PointInTimeRecoveryStatus === 'ENABLED' && EarliestRestorableDateTime && LatestRestorableDateTime)
     return { earliestMs: EarliestRestorableDateTime.getTime(), latestMs: LatestRestorableDateTime.getTime() }
-  }
   const message = `Point-in-time recovery of ${TableName} is off: there is nothing to restore.`
   throw new CommandError('not_restorable', message)
 }
 
-function describeRestored({ source, target, durationMs }: Awaited<ReturnType<typeof restoreTable>>): string {
-  return `${source} was restored into ${target}, in ${Math.ceil(durationMs / 1000)} s.`
+/** Restores a table into a new one. May be repeated: a restore that was begun is waited for. */
+async function restoreTable({ source, target, momentMs }: Restore, client: DynamoDB, abortSignal: AbortSignal) {
+  const existing = await describeTable(target, client, abortSignal)
+  if (existing && !isRestoreOf(existing, source, momentMs))
+    throw new CommandError('exists', `${target} is there already, and no restore of ${source} to that moment.`)
+  const tables = { SourceTableName: source, TargetTableName: target }
+  const wanted = { ...tables, RestoreDateTime: new Date(momentMs) }
+  if (!existing) await client.restoreTableToPointInTime(wanted, { abortSignal })
+  await untilActive(target, client, abortSignal)
 }
 
-/**
- * Restores a table into a new one, and adds what DynamoDB does not restore: expiry and point-in-time recovery (API
- * reference, RestoreTableToPointInTime). May be repeated: a restore that was begun is waited for.
- */
-async function restoreTable({ source, target, momentMs }: Restore, client: DynamoDBClient, abortSignal: AbortSignal) {
-  const startedAtMs = performance.now()
-  const existing = await describeTable(target, client, abortSignal)
-  if (existing === undefined) {
-    const tables = { SourceTableName: source, TargetTableName: target }
-    const command = new RestoreTableToPointInTimeCommand({ ...tables, RestoreDateTime: new Date(momentMs) })
-    await client.send(command, { abortSignal })
-  } else if (!isRestoreOf(existing, source, momentMs)) {
-    throw new CommandError('exists', `${target} is there already, and no restore of ${source} to that moment.`)
-  }
-  await waitUntilTableExists({ client, maxWaitTime: PATIENCE_S, ...POLL_S, abortSignal }, { TableName: target })
-  await setUpLike(source, target, client, abortSignal)
-  return { source, target, durationMs: Math.round(performance.now() - startedAtMs) }
-}
+const untilActive = (TableName: string, client: DynamoDB, abortSignal: AbortSignal) =>
+  waitUntilTableExists({ client, maxWaitTime: PATIENCE_S, minDelay: 2, maxDelay: 20, abortSignal }, { TableName })
 
 function isRestoreOf({ RestoreSummary }: TableDescription, source: string, momentMs: number): boolean {
   const { SourceTableArn, RestoreDateTime } = RestoreSummary ?? {}
@@ -111,41 +93,33 @@ function isRestoreOf({ RestoreSummary }: TableDescription, source: string, momen
   return SourceTableArn?.endsWith(`:table/${source}`) === true && offMs <= SAME_MOMENT_MS
 }
 
-async function setUpLike(source: string, TableName: string, client: DynamoDBClient, abortSignal: AbortSignal) {
+/**
+ * Adds what DynamoDB does not restore (API reference, RestoreTableToPointInTime): expiry, point-in-time recovery, the
+ * stream that events come from, and protection from deletion. @returns the stream's ARN; undefined: there is none
+ */
+async function setUpLikeSource(restore: Restore, client: DynamoDB, abortSignal: AbortSignal) {
+  const { source, target: TableName } = restore
+  const options = { abortSignal }
   const expiryOf = async (name: string) => {
-    const answer = await client.send(new DescribeTimeToLiveCommand({ TableName: name }), { abortSignal })
-    const { AttributeName, TimeToLiveStatus = '' } = answer.TimeToLiveDescription ?? {}
+    const { TimeToLiveDescription } = await client.describeTimeToLive({ TableName: name }, options)
+    const { AttributeName, TimeToLiveStatus = '' } = TimeToLiveDescription ?? {}
     return /^ENABL/.test(TimeToLiveStatus) ? AttributeName : undefined
   }
   const AttributeName = await expiryOf(source)
   if (AttributeName && !(await expiryOf(TableName))) {
     const TimeToLiveSpecification = { AttributeName, Enabled: true }
-    await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }), { abortSignal })
+    await client.updateTimeToLive({ TableName, TimeToLiveSpecification }, options)
   }
   const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true }
-  const backups = new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification })
-  await client.send(backups, { abortSignal })
-}
-
-/** Turns on what DynamoDB does not restore: the stream that events come from. @returns its ARN; undefined: there is none */
-async function streamLike(source: string, TableName: string, client: DynamoDBClient, abortSignal: AbortSignal) {
-  const streamOf = async (name: string) => {
-    const { StreamSpecification, LatestStreamArn } = (await describeTable(name, client, abortSignal)) ?? {}
-    return StreamSpecification?.StreamEnabled ? { StreamSpecification, LatestStreamArn } : undefined
-  }
-  const wanted = await streamOf(source)
-  if (wanted && !(await streamOf(TableName))) {
-    const { StreamSpecification } = wanted
-    await client.send(new UpdateTableCommand({ TableName, StreamSpecification }), { abortSignal })
-    await waitUntilTableExists({ client, maxWaitTime: PATIENCE_S, ...POLL_S, abortSignal }, { TableName })
-  }
-  return wanted && (await streamOf(TableName))?.LatestStreamArn
-}
-
-/** Protects a restored table from deletion, if the original is protected. */
-async function protectLike(source: string, target: string, client: DynamoDBClient, abortSignal: AbortSignal) {
+  await client.updateContinuousBackups({ TableName, PointInTimeRecoverySpecification }, options)
   const original = await describeTable(source, client, abortSignal)
-  if (!original?.DeletionProtectionEnabled) return
-  const command = new UpdateTableCommand({ TableName: target, DeletionProtectionEnabled: true })
-  await client.send(command, { abortSignal })
+  const StreamSpecification = original?.StreamSpecification?.StreamEnabled ? original.StreamSpecification : undefined
+  const restored = await describeTable(TableName, client, abortSignal)
+  if (StreamSpecification && !restored?.StreamSpecification?.StreamEnabled) {
+    await client.updateTable({ TableName, StreamSpecification }, options)
+    await untilActive(TableName, client, abortSignal)
+  }
+  if (original?.DeletionProtectionEnabled)
+    await client.updateTable({ TableName, DeletionProtectionEnabled: true }, options)
+  return StreamSpecification && (await describeTable(TableName, client, abortSignal))?.LatestStreamArn
 }

@@ -76,27 +76,21 @@ async function download(path: string, file: TrialFile, trial: Trial, signal: Abo
 
 /** @param expected status and reason */
 function refusal(name: string, expected: string, pathOf: (trial: Trial) => string, question?: Question): SmokeCheck {
-  return {
-    name,
-    async run(trial, signal) {
-      expectAnswer(await ask(pathOf(trial), { method: 'POST', ...question }, trial, signal), expected)
-      return expected
-    },
+  const run: SmokeCheck['run'] = async (trial, signal) => {
+    expectAnswer(await ask(pathOf(trial), { method: 'POST', ...question }, trial, signal), expected)
+    return expected
   }
+  return { name, run }
 }
 
 async function fullQuota(trial: Trial, signal: AbortSignal): Promise<string> {
+  const [room, none] = [{ quotaBytes: roomFor(trial) }, { quotaBytes: 0 }]
   const { workspaces } = trial.stores
-  const setQuota = (shownBytes: number, toBytes: number) => {
-    const change = { shown: { quotaBytes: shownBytes }, to: { quotaBytes: toBytes } }
-    return workspaces.change(trial.workspaceId, change, signal)
-  }
-  await setQuota(roomFor(trial), 0)
+  await workspaces.change(trial.workspaceId, { shown: room, to: none }, signal)
   try {
-    const answer = await ask(small(trial), { method: 'POST' }, trial, signal)
-    expectAnswer(answer, '403 storage_quota_exceeded')
+    expectAnswer(await ask(small(trial), { method: 'POST' }, trial, signal), '403 storage_quota_exceeded')
   } finally {
-    await setQuota(0, roomFor(trial))
+    await workspaces.change(trial.workspaceId, { shown: none, to: room }, signal)
   }
   return '403 storage_quota_exceeded'
 }

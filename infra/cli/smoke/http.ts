@@ -3,13 +3,8 @@ import type { Trial, TrialFile } from './trial.ts'
 
 type Answer = Awaited<ReturnType<typeof ask>>
 
-export interface Question {
-  method?: string
-  body?: string
-  /** null: none. Left out: the key of the run. */
-  token?: string | null
-  headers?: Record<string, string>
-}
+/** Its token is null for none; left out, it is the key of the run. */
+export type Question = { method?: string; body?: string; token?: string | null; headers?: Record<string, string> }
 
 export async function ask(path: string, { token, headers, ...init }: Question, trial: Trial, signal: AbortSignal) {
   const authorization = token === null ? {} : { authorization: `Bearer ${token ?? trial.token}` }

@@ -1,10 +1,3 @@
-import {
-  CompleteMultipartUploadCommand,
-  CopyObjectCommand,
-  CreateMultipartUploadCommand,
-  UploadPartCommand,
-  UploadPartCopyCommand,
-} from '@aws-sdk/client-s3'
 import { ONLY_NEW } from '../../../lib/aws/s3/copy-requests.ts'
 import { headOrList } from '../../../lib/aws/s3/head-object.ts'
 import { advice, notChecked } from '../doctor/check.ts'
@@ -30,18 +23,15 @@ export async function copyConditions(trial: Trial, abortSignal: AbortSignal): Pr
       },
     )
   try {
-    await expectRefused('CopyObject', s3.send(new CopyObjectCommand({ ...alone, ...changedSource }), options))
-    await s3.send(new CopyObjectCommand({ ...alone, CopySource }), options)
-    const again = new CopyObjectCommand({ ...alone, CopySource, ...ONLY_NEW })
-    await expectRefused('CopyObject onto an object', s3.send(again, options))
-    const { UploadId } = await s3.send(new CreateMultipartUploadCommand(target), options)
+    await expectRefused('CopyObject', s3.copyObject({ ...alone, ...changedSource }, options))
+    await s3.copyObject({ ...alone, CopySource }, options)
+    await expectRefused('CopyObject onto an object', s3.copyObject({ ...alone, CopySource, ...ONLY_NEW }, options))
+    const { UploadId } = await s3.createMultipartUpload(target, options)
     const part = { ...target, UploadId, PartNumber: 1 }
-    await expectRefused('UploadPartCopy', s3.send(new UploadPartCopyCommand({ ...part, ...changedSource }), options))
-    const { ETag } = await s3.send(new UploadPartCommand({ ...part, Body: 'x' }), options)
-    const complete = (condition: object) => {
-      const whole = { ...target, UploadId, MultipartUpload: { Parts: [{ ETag, PartNumber: 1 }] } }
-      return s3.send(new CompleteMultipartUploadCommand({ ...whole, ...condition }), options)
-    }
+    await expectRefused('UploadPartCopy', s3.uploadPartCopy({ ...part, ...changedSource }, options))
+    const { ETag } = await s3.uploadPart({ ...part, Body: 'x' }, options)
+    const whole = { ...target, UploadId, MultipartUpload: { Parts: [{ ETag, PartNumber: 1 }] } }
+    const complete = (condition: object) => s3.completeMultipartUpload({ ...whole, ...condition }, options)
     await expectRefused('CompleteMultipartUpload', complete({ MpuObjectSize: 2 }))
     await expectRefused('CompleteMultipartUpload onto an object', complete(ONLY_NEW))
   } finally {

@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto'
-import { DeleteObjectCommand } from '@aws-sdk/client-s3'
+import { S3 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import pMap from 'p-map'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
-import { createS3Client } from '../../../lib/aws/clients.ts'
+import { connectionsOf } from '../../../lib/aws/clients.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { ContainerId, DocumentId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
@@ -15,10 +15,7 @@ import type { Stores } from '../connect.ts'
 import type { Check } from '../doctor/check.ts'
 import { explainFailure } from '../explain-failure.ts'
 
-export interface TrialFile {
-  path: FilePath
-  bytes: Buffer
-}
+export type TrialFile = { path: FilePath; bytes: Buffer }
 
 /** Shared by the checks: a workspace of their own, with a management key and files in a sandbox. */
 export type Trial = ReturnType<typeof newTrial>
@@ -50,7 +47,7 @@ export function newTrial(stores: Stores, baseUrl: string) {
   return {
     stores,
     // The SDK's own retries are wanted here: every call may be repeated.
-    s3: createS3Client({ maxAttempts: 3, forcePathStyle }),
+    s3: new S3({ maxAttempts: 3, forcePathStyle, requestHandler: connectionsOf(16) }),
     /** Ends with the version, as base_url does everywhere. */
     baseUrl: baseUrl.replace(/\/$/, ''),
     workspaceId,
@@ -92,10 +89,9 @@ export const roomFor = ({ files }: Trial) =>
 
 /** Uploads large files in parts, with SHA-256s of these: S3 knows none of the whole. */
 export async function putFile({ path, bytes }: TrialFile, trial: Trial, signal: AbortSignal): Promise<void> {
-  const params = { ...sandboxObject(path, trial), Body: bytes, ContentType: 'application/octet-stream' }
-  const abortController = { signal, abort() {} }
-  const upload = { client: trial.s3, params: { ...params, ChecksumAlgorithm: 'SHA256' as const }, abortController }
-  await new Upload(upload).done()
+  const kind = { ContentType: 'application/octet-stream', ChecksumAlgorithm: 'SHA256' as const }
+  const params = { ...sandboxObject(path, trial), ...kind, Body: bytes }
+  await new Upload({ client: trial.s3, params, abortController: { signal, abort() {} } }).done()
 }
 
 export const sha256Of = ({ bytes }: TrialFile) => hash('sha256', bytes)
@@ -121,7 +117,7 @@ export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<
   await remove(`documents of ${workspaceId}`, () => pMap(documents, deleteOne, { concurrency: 8 }))
   for (const { path } of [...Object.values(files), late]) {
     const object = sandboxObject(path, trial)
-    await remove(`sandbox file ${object.Key}`, () => s3.send(new DeleteObjectCommand(object), { abortSignal }))
+    await remove(`sandbox file ${object.Key}`, () => s3.deleteObject(object, { abortSignal }))
   }
   // The workspace goes only when nothing is left in it.
   if (left.length > 0) return [...left, `workspace ${workspaceId}, which counts what is left`]

@@ -12,32 +12,24 @@ export interface Cell {
 /** The cells of a row, by heading. */
 export type Columns<Row> = Record<string, (row: Row) => string | Cell>
 
-export interface ListOptions<Row> {
-  limit?: number
-  sort?: (rows: Row[]) => Row[]
-}
+export type ListOptions<Row> = { limit?: number; sort?: (rows: Row[]) => Row[] }
 
 /** Adds --limit and --sort to a command that lists. @param columns by which it can be sorted */
 export function addListOptions<Row>(command: Command, columns: Columns<Row>): Command {
-  const named = Object.entries(columns).map(
-    ([heading, cell]) => [heading.toLowerCase().replaceAll(' ', '-'), cell] as const,
+  const named = new Map(
+    Object.entries(columns).map(([title, cell]) => [title.toLowerCase().replaceAll(' ', '-'), cell]),
   )
-  const names = named.map(([name]) => name).join(', ')
+  const names = [...named.keys()].join(', ')
   const parseSort = (text: string): ListOptions<Row>['sort'] => {
     const name = text.replace(/^-/, '').toLowerCase()
-    const [, cellOf] =
-      named.find(([each]) => each === name) ?? refuse(`"${text}" is not a column: the columns are ${names}`)
+    const cellOf = named.get(name) ?? refuse(`"${text}" is not a column: the columns are ${names}`)
     const valueIn = (row: Row) => {
       const cell = cellOf(row)
       return typeof cell === 'string' ? cell : (cell.value ?? cell.text)
     }
     const order = text.startsWith('-') ? -1 : 1
-    return (rows) => {
-      const all = rows.map((row) => ({ row, value: valueIn(row) }))
-      return all
-        .toSorted((a, b) => (a.value === b.value ? 0 : a.value < b.value ? -order : order))
-        .map(({ row }) => row)
-    }
+    const compare = (a: string | number, b: string | number) => (a === b ? 0 : a < b ? -order : order)
+    return (rows) => rows.toSorted((a, b) => compare(valueIn(a), valueIn(b)))
   }
   return command
     .addOption(new Option('--limit <number>', 'at most this many').argParser(wholeNumber(999_999_999, 'rows')))

@@ -5,14 +5,11 @@ import prettyBytes from 'pretty-bytes'
 import { printable, printableJson, printableLine } from '../../local/printable.ts'
 import type { Cell, Columns, ListOptions } from './list-options.ts'
 
+type TextInput = NodeJS.ReadableStream & { isTTY?: boolean }
 type TextOutput = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 
 /** Where a command reads and prints. A process is one; each stream may be a terminal or not. */
-export interface Terminal {
-  readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean }
-  readonly stdout: TextOutput
-  readonly stderr: TextOutput
-}
+export type Terminal = { readonly stdin: TextInput; readonly stdout: TextOutput; readonly stderr: TextOutput }
 
 interface Listing<Row> extends ListOptions<Row> {
   columns: Columns<Row>
@@ -31,12 +28,10 @@ const REDRAW_MS = 100
 /** Width of a terminal that does not report one. */
 const DEFAULT_COLUMNS = 80
 const UNITS = Object.entries({ d: 86_400, h: 3600, m: 60 })
+const BORDERS =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid'
 /** No borders, so that people can read it and awk can cut it. */
-const PLAIN = Object.fromEntries(
-  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle'
-    .split(' ')
-    .map((name) => [name, name === 'middle' ? '  ' : '']),
-)
+const PLAIN = { ...Object.fromEntries(BORDERS.split(' ').map((name) => [name, ''])), middle: '  ' }
 
 /** Results go to standard output, all else to standard error. People get tables, programs one JSON object per line. */
 export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: Terminal }) {
@@ -56,8 +51,8 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
     if (!isJson) write(printable(text), stderr)
   }
   const fail = ({ reason, message }: { reason: string; message: string }) => {
-    if (isJson) write(printableJson({ error: { reason, message } }), stderr)
-    else write(styleText('red', printable(message), { stream: stderr }), stderr)
+    const forPeople = () => styleText('red', printable(message), { stream: stderr })
+    write(isJson ? printableJson({ error: { reason, message } }) : forPeople(), stderr)
   }
 
   return {
@@ -74,12 +69,10 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
       let exitCode: 0 | 1 = 0
       async function* readable() {
         for await (const row of rows) {
-          if (!('error' in row)) {
-            yield row
-            continue
-          }
-          exitCode = 1
-          fail({ reason: 'unreadable', message: `${row.id}: ${(row.error as Error).message}` })
+          if ('error' in row) {
+            exitCode = 1
+            fail({ reason: 'unreadable', message: `${row.id}: ${(row.error as Error).message}` })
+          } else yield row
         }
       }
       let page: (string | Cell)[][] = []
@@ -141,11 +134,7 @@ export function table(headings: string[], rows: (string | Cell)[][], stream?: Te
   const style = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 }
   const lines = new Table({ head: headings, chars: PLAIN, style })
   lines.push(...rows.map((row) => row.map((cell) => show(cell, stream))))
-  return lines
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
+  return lines.toString().replace(/ +$/gm, '')
 }
 
 /** NO_COLOR and FORCE_COLOR are honoured (https://no-color.org). */
@@ -155,14 +144,11 @@ function show(cell: string | Cell, stream: TextOutput | undefined): string {
 }
 
 /** 9.8 MiB */
-export function bytes(count: number): string {
-  return prettyBytes(count, { binary: true })
-}
+export const bytes = (count: number): string => prettyBytes(count, { binary: true })
 
 /** 9.8 MiB (10276045 bytes) */
-export function exactBytes(count: number): string {
-  return Math.abs(count) < 1024 ? `${count} bytes` : `${bytes(count)} (${count} bytes)`
-}
+export const exactBytes = (count: number): string =>
+  Math.abs(count) < 1024 ? `${count} bytes` : `${bytes(count)} (${count} bytes)`
 
 export const bytesCell = (count: number): Cell => ({ text: bytes(count), value: count })
 export const countCell = (count: number): Cell => ({ text: count.toLocaleString('en'), value: count })
@@ -179,9 +165,7 @@ export function duration(seconds: number): string {
   return `${seconds}s`
 }
 
-export function time(at: Date | number): string {
-  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
-}
+export const time = (at: Date | number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
 
 /** Names that begin with a capital are others' own, such as those of a form for S3. */
 export const snakeCase = (name: string) => name.replace(/(?<=^[a-z].*)[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -16,9 +16,8 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
 
 /** Bytes: `10GiB`, `500MB`, `1.5TiB` or a plain number. Anything but a whole number of bytes is refused. */
 export function parseSize(text: string): number {
-  if (!/^\d/.test(text) || BITS.test(text) || bytes.parse(text) === null) {
+  if (!/^\d/.test(text) || BITS.test(text) || bytes.parse(text) === null)
     refuse(`"${text}" is not a size: write bytes, or a number with KB, MB, GB, TB, PB, KiB, … PiB`)
-  }
   // The library multiplies floating-point numbers and rounds: 1.005KB would be 1004 bytes. Whole numbers are exact.
   const scaled = bytes.parse(text.replace('.', '')) ?? Number.NaN
   const decimals = /\.(\d+)/.exec(text)?.[1]?.length ?? 0
@@ -42,9 +41,8 @@ export function secondsBetween(shortest: string, longest: string) {
   return (text: string): number => {
     const durationMs = parseDuration(text)
     const isWithin = durationMs >= parseDuration(shortest) && durationMs <= parseDuration(longest)
-    if (!isWithin || durationMs % 1000 !== 0)
-      refuse(`"${text}" is not possible: from ${shortest} to ${longest}, in whole seconds`)
-    return durationMs / 1000
+    if (isWithin && durationMs % 1000 === 0) return durationMs / 1000
+    refuse(`"${text}" is not possible: from ${shortest} to ${longest}, in whole seconds`)
   }
 }
 
@@ -57,9 +55,8 @@ export const parseRetention = secondsBetween('1h', LONGEST_RETENTION)
 /** ms since 1970. */
 export function parseMoment(text: string): number {
   const moment = toMoment(DAY.test(text) ? `${text}T00:00Z` : text)
-  if (moment === undefined) {
+  if (moment === undefined)
     refuse(`"${text}" is not a time: write for example 2027-01-31T00:00Z (with its time zone) or 2027-01-31 (UTC)`)
-  }
   return moment
 }
 
@@ -75,23 +72,16 @@ export function parseExpiry(text: string): number {
 const OF_PLAIN_ID = '1 to 128 of A-Z, a-z, 0-9, "_" and "-"'
 export const parseWorkspaceId = only<WorkspaceId>(isWorkspaceId, `a workspace id: ${OF_PLAIN_ID}`)
 export const parseContainerId = only<ContainerId>(isWorkspaceId, `a container id: ${OF_PLAIN_ID}`)
-export const parseDocumentId = only<DocumentId>(
-  (text) => /^file_[A-Za-z0-9]{1,64}$/.test(text),
-  'a document id, such as file_7ZkSLbFrmy',
-)
+const isDocumentId = (text: string) => /^file_[A-Za-z0-9]{1,64}$/.test(text)
+export const parseDocumentId = only<DocumentId>(isDocumentId, 'a document id, such as file_7ZkSLbFrmy')
 export const parseKeyName = only(isKeyName, 'a name of a key: 1 to 64 of A-Z, a-z, 0-9, "_" and "-"')
 export const parseUserId = only(isUserId, 'a user id: 1 to 128 visible ASCII characters')
 export const parseStage = only((text) => /^[A-Za-z0-9-]{1,30}$/.test(text), 'the name of a stage')
-export const parsePermissions = listOf(
-  only<Permission>(
-    (text) => PERMISSIONS.some((known) => known === text),
-    `a permission: there is ${PERMISSIONS.join(', ')}`,
-  ),
-)
-const parseAnyKeyId = only(
-  (text) => /^key_[A-Za-z0-9_-]{1,160}$/.test(text),
-  'a key id, such as key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC',
-)
+const isPermission = (text: string) => PERMISSIONS.some((known) => known === text)
+const OF_PERMISSION = `a permission: there is ${PERMISSIONS.join(', ')}`
+export const parsePermissions = listOf(only<Permission>(isPermission, OF_PERMISSION))
+const isKeyId = (text: string) => /^key_[A-Za-z0-9_-]{1,160}$/.test(text)
+const parseAnyKeyId = only(isKeyId, 'a key id, such as key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC')
 
 export function parseKeyId(text: string): string {
   if (/^cfp_/.test(text))

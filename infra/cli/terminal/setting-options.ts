@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander'
 
-/** The value of an option that was given. */
 class Given {
   /** undefined: the setting is taken away. */
   readonly to: unknown
@@ -36,8 +35,6 @@ export function addSettings<Settings>(command: Command, options: readonly Settin
 
 /** The settings that were given, and no others: what is not named stays. */
 export function settingsIn<Settings>(options: object): Partial<Settings> {
-  const given = Object.entries(options).flatMap(([setting, each]) =>
-    each instanceof Given ? [[setting, each.to]] : [],
-  )
+  const given = Object.entries(options).flatMap(([name, each]) => (each instanceof Given ? [[name, each.to]] : []))
   return Object.fromEntries(given)
 }

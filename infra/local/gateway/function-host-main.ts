@@ -40,12 +40,8 @@ async function load({ handler }: FunctionDefinition): Promise<Handler> {
 
 function contextOf({ name, timeoutMs }: FunctionDefinition): Context {
   const endsAtMs = Date.now() + timeoutMs
-  const known: Partial<Context> = {
-    functionName: name,
-    awsRequestId: randomUUID(),
-    getRemainingTimeInMillis: () => endsAtMs - Date.now(),
-  }
-  return known as Context
+  const getRemainingTimeInMillis = () => endsAtMs - Date.now()
+  return { functionName: name, awsRequestId: randomUUID(), getRemainingTimeInMillis } as Context
 }
 
 process.on('message', async (message: InvocationMessage) => process.send?.(await invoke(message)))

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
+import * as own from '../../deploy/gateway-responses.ts'
 import type { ServiceDefinition } from '../../deploy/service-definition.ts'
-import { close, hostNameIn, isForeign, isFromHere, listen, readBody } from '../loopback.ts'
+import { close, hostNameIn, isForeign, isFromHere, listen, REFUSAL, readBody } from '../loopback.ts'
 import type { PageHandler } from '../page/page.ts'
 import type { FunctionHost } from './function-host.ts'
-import { createGatewayAnswers } from './gateway-answers.ts'
 import { restEvent } from './rest-event.ts'
 import { matchRoute } from './routes.ts'
 
@@ -35,7 +36,23 @@ interface GatewayOptions extends Pick<ServiceDefinition, 'routes'> {
 /** A REST API in front of the functions, all of which end before its own time would be over. */
 export async function startGateway(options: GatewayOptions) {
   const { routes, onRequest, host, corsAllowedOrigins: pages } = options
-  const answers = createGatewayAnswers(pages)
+  const isForPages = pages.length > 0
+
+  /** An answer of the gateway's own, as the template has it. */
+  const toResult = ({ status, headers, body }: own.GatewayAnswer): APIGatewayProxyResult => {
+    const id = randomUUID()
+    const common = { 'content-type': 'application/json', 'x-request-id': id, 'request-id': id }
+    return {
+      statusCode: status,
+      headers: { ...common, ...headers, ...(isForPages && own.OWN_ANSWER_HEADERS) },
+      body: body.replaceAll('$context.extendedRequestId', id),
+    }
+  }
+
+  const preflight = (methods: readonly string[], origin = ''): APIGatewayProxyResult => {
+    const allowed = pages.includes(origin) ? { 'access-control-allow-origin': origin } : {}
+    return { statusCode: 204, headers: { ...own.preflightHeaders(methods), ...allowed }, body: '' }
+  }
 
   /** @returns undefined when nobody waits for an answer, or it has already been given */
   const handle = async (
@@ -46,17 +63,18 @@ export async function startGateway(options: GatewayOptions) {
     const match = matchRoute(routes, incoming.method ?? '', path)
     if (match.outcome === 'unknown_path') {
       const page = isFromHere(incoming) ? await options.page?.() : undefined
-      return (await page?.(incoming, outgoing, path)) ? undefined : answers.ofType('MISSING_AUTHENTICATION_TOKEN')
+      return (await page?.(incoming, outgoing, path)) ? undefined : toResult(own.refusal('route_not_found'))
     }
     if (match.outcome === 'wrong_method') {
-      const preflight = incoming.method === 'OPTIONS' && answers.preflight(match.allowed, incoming.headers.origin)
-      return preflight || answers.wrongMethod(path, match.allowed)
+      if (!isForPages) return toResult(own.wrongMethod(path, match.allowed))
+      if (incoming.method === 'OPTIONS') return preflight(match.allowed, incoming.headers.origin)
+      return toResult(own.wrongMethod(path, [...match.allowed, 'OPTIONS']))
     }
     // When it breaks off, nobody waits for an answer any more, or one has already been given.
     const body = await readBody(incoming, MAX_BODY_BYTES).catch(() => undefined)
     if (body === undefined) return undefined
-    if (body === 'too_large') return answers.ofType('REQUEST_TOO_LARGE')
-    const event = restEvent({ ...match, incoming, path, query, body })
+    if (body === 'too_large') return toResult(own.refusal('request_too_large'))
+    const event = restEvent({ route: match.route, incoming, path, query, body }, match.pathParameters)
     return renamed((await options.invoke(match.route.functionName, event)) as APIGatewayProxyResult, incoming)
   }
 
@@ -70,10 +88,11 @@ export async function startGateway(options: GatewayOptions) {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const startedAt = performance.now()
     const [path = '', ...rest] = (incoming.url ?? '').split('?')
-    const handled = isForeign(incoming, { pages, host })
-      ? answers.foreign()
-      : handle(incoming, outgoing, { path, query: rest.join('?') }).catch(() => answers.ofType('INTEGRATION_FAILURE'))
-    const answer = await handled
+    const answer = isForeign(incoming, { pages, host })
+      ? toResult(own.refusal('request_blocked', { detail: REFUSAL }))
+      : await handle(incoming, outgoing, { path, query: rest.join('?') }).catch(() =>
+          toResult(own.refusal('internal_error')),
+        )
     if (answer === undefined || outgoing.destroyed) return
     send(answer, outgoing)
     const { statusCode: status, body } = answer

@@ -3,19 +3,13 @@ import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import type { Route } from '../../deploy/service-definition.ts'
 
-interface RestRequest {
-  incoming: IncomingMessage
-  route: Route
-  pathParameters: Record<string, string>
-  /** As they came. */
-  path: string
-  query: string
-  body: Buffer
-}
+type Context = APIGatewayProxyEvent['requestContext']
+/** Path and query are as they came. */
+type RestRequest = { incoming: IncomingMessage; route: Route; path: string; query: string; body: Buffer }
 
 /** The event that a REST API with Lambda proxy integration makes of a request. */
-export function restEvent(request: RestRequest): APIGatewayProxyEvent {
-  const { incoming, route, pathParameters, path, query, body } = request
+export function restEvent(request: RestRequest, pathParameters: Record<string, string>): APIGatewayProxyEvent {
+  const { incoming, route, path, query, body } = request
   const multiValueHeaders = headersOf(incoming)
   const multiValueQuery = queryOf(query)
   return {
@@ -30,11 +24,8 @@ export function restEvent(request: RestRequest): APIGatewayProxyEvent {
     stageVariables: null,
     body: body.length === 0 ? null : body.toString('utf8'),
     isBase64Encoded: false,
-    requestContext: {
-      extendedRequestId: randomUUID(),
-      requestTimeEpoch: Date.now(),
-      // The functions read no other fields.
-    } as APIGatewayProxyEvent['requestContext'],
+    // The functions read no other fields.
+    requestContext: { extendedRequestId: randomUUID(), requestTimeEpoch: Date.now() } as Context,
   }
 }
 
@@ -49,6 +40,5 @@ function queryOf(query: string): Record<string, string[]> | null {
   return values.size === 0 ? null : Object.fromEntries([...values.keys()].map((name) => [name, values.getAll(name)]))
 }
 
-function lastOfEach(multiple: Record<string, string[]>): Record<string, string> {
-  return Object.fromEntries(Object.entries(multiple).map(([name, values]) => [name, values.at(-1) ?? '']))
-}
+const lastOfEach = (multiple: Record<string, string[]>): Record<string, string> =>
+  Object.fromEntries(Object.entries(multiple).map(([name, values]) => [name, values.at(-1) ?? '']))

@@ -19,9 +19,8 @@ export function matchRoute(routes: readonly Route[], method: string, path: strin
   if (best === undefined) return { outcome: 'unknown_path' }
   const onResource = onPath.filter(({ route }) => route.resource === best.route.resource)
   const found = onResource.find(({ route }) => route.method === method || route.method === 'ANY')
-  if (found === undefined) {
+  if (found === undefined)
     return { outcome: 'wrong_method', allowed: onResource.map(({ route }) => route.method).toSorted() }
-  }
   return { outcome: 'found', route: found.route, pathParameters: found.pathParameters ?? {} }
 }
 

@@ -49,6 +49,4 @@ export async function pageFiles({ baseUrl, connectTo = [], examples = {} }: Page
   return files
 }
 
-function kindOf(example: unknown): string | undefined {
-  return /^(cfile|file)_/.exec(String(example))?.[1]
-}
+const kindOf = (example: unknown): string | undefined => /^(cfile|file)_/.exec(String(example))?.[1]

@@ -1,30 +1,19 @@
 import type { Config } from '../../../lib/config.ts'
 
-export interface DemoFile {
-  path: string
-  contentType: string | undefined
-  body: Buffer
-}
+export type DemoFile = { path: string; contentType: string | undefined; body: Buffer }
 
 const MIB = 1024 * 1024
+const TEXT = 'text/plain; charset=utf-8'
 
 /** Files such as tools leave in a sandbox. @param multipartThresholdBytes one of them is larger */
 export function demoFiles({ multipartThresholdBytes }: Config): DemoFile[] {
   return [
     { path: 'output/report.csv', contentType: 'text/csv', body: csv(500) },
-    {
-      path: 'output/summary.txt',
-      contentType: 'text/plain; charset=utf-8',
-      body: Buffer.from('All 500 rows were read.\n'),
-    },
+    { path: 'output/summary.txt', contentType: TEXT, body: Buffer.from('All 500 rows were read.\n') },
     // It has no type, as many tools store it; its content tells.
     { path: 'output/pixel.png', contentType: undefined, body: PNG },
     { path: 'empty.txt', contentType: 'text/plain', body: Buffer.alloc(0) },
-    {
-      path: 'отчёты/итог 2026 – 結果 📄.txt',
-      contentType: 'text/plain; charset=utf-8',
-      body: Buffer.from('Привет, 世界\n'),
-    },
+    { path: 'отчёты/итог 2026 – 結果 📄.txt', contentType: TEXT, body: Buffer.from('Привет, 世界\n') },
     { path: 'data/large.bin', contentType: undefined, body: pattern(multipartThresholdBytes + 3 * MIB + 17) },
   ]
 }

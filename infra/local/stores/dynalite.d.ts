@@ -5,35 +5,29 @@ declare module 'dynalite' {
   import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 
   type Item = Record<string, AttributeValue> | null | undefined
-  export interface Options {
-    path?: string | undefined
-    createTableMs?: number
-    /** Passed on to the store. */
-    onWrite?: ((table: string, before: Item, after: Item) => void) | undefined
-  }
+  type OnWrite = (table: string, before: Item, after: Item) => void
+  /** onWrite is passed on to the store. */
+  export type Options = { path?: string | undefined; createTableMs?: number; onWrite?: OnWrite | undefined }
   export default function dynalite(options: Options): Server
 }
 
 declare module 'dynalite/db/index.js' {
   import type { Item, Options } from 'dynalite'
 
-  interface ConditionFailure extends Error {
-    body: { __type: string; message: string; Item?: object }
-  }
-  type IndexEntry = { index: string; key: string; item: object }
+  type Failure = Error & { body: { __type: string; message: string; Item?: object } }
+  type Request = { ReturnValuesOnConditionCheckFailure?: string }
+  type Done = (error?: Error) => void
+  type Puts = { puts: { index: string; key: string; item: object }[] }
   const db: {
-    checkConditional(
-      request: { ReturnValuesOnConditionCheckFailure?: string },
-      existingItem: object | undefined,
-    ): ConditionFailure | null | undefined
+    checkConditional(request: Request, existingItem: object | undefined): Failure | null | undefined
     /** The entries of an item in indexes. */
-    getIndexActions(indexes: object[], existing: null, item: object, table: object): { puts: IndexEntry[] }
+    getIndexActions(indexes: object[], existing: null, item: object, table: object): Puts
     updateIndexes(
       store: { options?: Options },
       table: { TableName: string },
       before: Item,
       after: Item,
-      done: (error?: Error) => void,
+      done: Done,
     ): void
   }
   export default db

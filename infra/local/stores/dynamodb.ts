@@ -10,20 +10,15 @@ import { close, LOOPBACK, listen, refuseForeign } from '../loopback.ts'
 /** Told of each item that is about to be written, unless its indexes could not be. */
 export type OnWrite = NonNullable<Parameters<typeof dynalite>[0]['onWrite']>
 
-export interface StandIn {
-  endpoint: string
-  stop(): Promise<void>
-}
+export type StandIn = { endpoint: string; stop(): Promise<void> }
+
+type Options = { directory: string | undefined; dynamoDbPort?: number | undefined; onWrite?: OnWrite | undefined }
 
 /**
  * An embedded DynamoDB (dynalite), on loopback only.
  * @param options.directory where its data is kept; undefined: in memory @param options.dynamoDbPort omitted: any free one
  */
-export async function startDynamoDb(options: {
-  directory: string | undefined
-  dynamoDbPort?: number | undefined
-  onWrite?: OnWrite | undefined
-}): Promise<StandIn> {
+export async function startDynamoDb(options: Options): Promise<StandIn> {
   if (options.directory !== undefined) await rebuildIndexes(options.directory)
   const server = dynalite({ createTableMs: 0, path: options.directory, onWrite: options.onWrite })
   // dynalite reports every table's expiry as off and cannot turn it on: better that it knows no such operation.
@@ -49,9 +44,8 @@ async function rebuildIndexes(directory: string): Promise<void> {
     const { TableName: name, GlobalSecondaryIndexes: indexes = [] } = table as Table
     for (const { IndexName } of indexes) await level.clear(below(`index-global~${name}~${IndexName}~`))
     for await (const item of level.values(below(`item-${name}~`))) {
-      for (const { index, key, item: entry } of db.getIndexActions(indexes, null, item, table).puts) {
+      for (const { index, key, item: entry } of db.getIndexActions(indexes, null, item, table).puts)
         await level.put(`index-global~${name}~${index}~${key}`, entry)
-      }
     }
   }
   await level.close()
@@ -59,15 +53,13 @@ async function rebuildIndexes(directory: string): Promise<void> {
 
 // DynamoDB returns the item with a failed condition when asked to; dynalite does not. It checks the condition under the
 // item's lock, so adding the item there is exact.
-for (const { types } of [deleteItem, putItem, updateItem]) {
+for (const { types } of [deleteItem, putItem, updateItem])
   types.ReturnValuesOnConditionCheckFailure = { type: 'String', enum: ['ALL_OLD', 'NONE'] }
-}
 const checkConditional = db.checkConditional
 db.checkConditional = (request, existingItem) => {
   const failure = checkConditional(request, existingItem)
-  if (failure && existingItem && request.ReturnValuesOnConditionCheckFailure === 'ALL_OLD') {
+  if (failure && existingItem && request.ReturnValuesOnConditionCheckFailure === 'ALL_OLD')
     failure.body.Item = existingItem
-  }
   return failure
 }
 

@@ -1,10 +1,6 @@
-import {
-  CreateTableCommand,
-  type DynamoDBClient,
-  ResourceInUseException,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb'
+import { CreateTableCommand, type DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
 import { CreateBucketCommand, HeadBucketCommand, type S3Client } from '@aws-sdk/client-s3'
+import { unlessMissing } from '../../deploy/describe-table.ts'
 import type { ServiceDefinition } from '../../deploy/service-definition.ts'
 
 /** Creates the missing tables and buckets of serverless.yml. */
@@ -15,7 +11,7 @@ export async function provision(
   for (const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } of tables) {
     const table = { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode }
     await client.send(new CreateTableCommand(table)).catch((error: Error) => {
-      if (!(error instanceof ResourceInUseException)) throw error
+      if (error.name !== 'ResourceInUseException') throw error
     })
     await waitUntilTableExists({ client, maxWaitTime: 60, minDelay: 0.05, maxDelay: 1 }, { TableName })
   }
@@ -24,8 +20,4 @@ export async function provision(
     const existing = await s3.send(new HeadBucketCommand({ Bucket })).catch(unlessMissing)
     if (existing === undefined) await s3.send(new CreateBucketCommand({ Bucket }))
   }
-}
-
-export function unlessMissing(error: { $metadata?: { httpStatusCode?: number } }): undefined {
-  if (error.$metadata?.httpStatusCode !== 404) throw error
 }

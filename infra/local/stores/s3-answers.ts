@@ -1,5 +1,5 @@
 import { compareBytes } from '../../../lib/object-keys.ts'
-import type { Bytes, Piece } from './s3-contents.ts'
+import { type Bytes, etagOf, type Piece } from './s3-contents.ts'
 
 export interface S3Request {
   method: string
@@ -11,11 +11,7 @@ export interface S3Request {
   body: Buffer | Bytes
 }
 
-export interface S3Answer {
-  status: number
-  headers: Record<string, string>
-  body: string | Piece[]
-}
+export type S3Answer = { status: number; headers: Record<string, string>; body: string | Piece[] }
 
 export class S3Failure extends Error {
   readonly status: number
@@ -33,11 +29,8 @@ type Xml = string | number | boolean | undefined | Xml[] | { [name: string]: Xml
 /** @param content one element and what is in it; an array stands for elements of the same name */
 export function xml(content: Record<string, Xml>, status = 200): S3Answer {
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n${elements(content)}`
-  return {
-    status,
-    headers: { 'content-type': 'application/xml', 'content-length': `${Buffer.byteLength(body)}` },
-    body,
-  }
+  const headers = { 'content-type': 'application/xml', 'content-length': `${Buffer.byteLength(body)}` }
+  return { status, headers, body }
 }
 
 /** HEAD has no body. */
@@ -58,20 +51,15 @@ function elements(content: Xml): string {
 
 const escaped = (text: string) => text.replace(/[&<>]|\p{Cc}/gu, (char) => `&#${char.charCodeAt(0)};`)
 
-export interface Listed {
-  key: string
-  entry: Record<string, Xml>
-}
+export type Listed = { key: string; entry: Record<string, Xml> }
 
 /** ListObjectsV2 and, without a delimiter, ListObjectVersions: by the bytes of the keys, in pages, with a delimiter, encoded when asked for. */
 export function listing(all: Listed[], query: URLSearchParams): S3Answer {
   const prefix = query.get('prefix') ?? ''
   const delimiter = query.get('delimiter') ?? ''
   const token = query.get('continuation-token')
-  const after =
-    token === null
-      ? (query.get('start-after') ?? query.get('key-marker') ?? '')
-      : Buffer.from(token, 'base64url').toString()
+  const begun = query.get('start-after') ?? query.get('key-marker') ?? ''
+  const after = token === null ? begun : Buffer.from(token, 'base64url').toString()
   const wanted = all.filter(({ key }) => key.startsWith(prefix)).toSorted((a, b) => compareBytes(a.key, b.key))
   const places = new Map<string, Listed | undefined>()
   for (const listed of wanted) {
@@ -83,18 +71,42 @@ export function listing(all: Listed[], query: URLSearchParams): S3Answer {
   const isTruncated = page.length < places.size
   const isEncoded = query.get('encoding-type') === 'url'
   const encoded = (key: string) => (isEncoded ? encodeURIComponent(key).replaceAll('%20', '+') : key)
+  const [last = ''] = page.at(-1) ?? []
+  const next = { NextKeyMarker: encoded(last), NextContinuationToken: Buffer.from(last).toString('base64url') }
   const [result, contents] = query.has('versions')
     ? ['ListVersionsResult', 'Version']
     : ['ListBucketResult', 'Contents']
   return xml({
     [result]: {
-      KeyCount: page.length,
-      IsTruncated: isTruncated,
-      NextKeyMarker: isTruncated ? encoded(page.at(-1)?.[0] ?? '') : undefined,
-      NextContinuationToken: isTruncated ? Buffer.from(page.at(-1)?.[0] ?? '').toString('base64url') : undefined,
+      ...{ KeyCount: page.length, IsTruncated: isTruncated, ...(isTruncated && next) },
       EncodingType: isEncoded ? 'url' : undefined,
       [contents]: page.flatMap(([place, listed]) => (listed ? [{ Key: encoded(place), ...listed.entry }] : [])),
       CommonPrefixes: page.flatMap(([place, listed]) => (listed ? [] : [{ Prefix: encoded(place) }])),
     },
   })
+}
+
+export interface Call {
+  bucket: string
+  key: string
+  query: URLSearchParams
+  request: S3Request
+  header(name: string): string | undefined
+}
+
+export const OK: S3Answer = { status: 200, headers: {}, body: '' }
+export const NO_CONTENT: S3Answer = { ...OK, status: 204 }
+export const DESCRIBING = /^(content-(type|encoding|language|disposition)|cache-control|x-amz-(storage-class|meta-.+))$/
+
+export function found<Thing>(thing: Thing | undefined, code: string, status = 404, message = code): Thing {
+  if (thing === undefined) throw new S3Failure(status, code, message)
+  return thing
+}
+
+export const bytesOf = ({ body }: S3Request): Bytes =>
+  Buffer.isBuffer(body) ? { pieces: [{ of: body, from: 0, to: body.length }], etag: etagOf(body) } : body
+
+export function describing(headers: S3Request['headers']): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [name, String(value)] as const)
+  return Object.fromEntries(entries.filter(([name, value]) => DESCRIBING.test(name) && value !== 'aws-chunked'))
 }

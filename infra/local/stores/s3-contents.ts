@@ -1,24 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  rmSync,
-} from 'node:fs'
+import * as fs from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Bytes that never change, in memory or in a file of this name: copies name the same ones. */
-export interface Piece {
-  of: Buffer | string
-  from: number
-  to: number
-}
+export type Piece = { of: Buffer | string; from: number; to: number }
 
 export interface StoredObject {
   pieces: Piece[]
@@ -28,7 +14,6 @@ export interface StoredObject {
   headers: Record<string, string>
   /** In base64: of an object whose copier wanted it. */
   sha256?: string | undefined
-  /** In a versioned bucket. */
   versionId?: string | undefined
   modifiedAtMs: number
 }
@@ -37,22 +22,14 @@ export const versionKey = (key: string, versionId: string) => `${versionId} ${ke
 
 export type Bytes = Pick<StoredObject, 'pieces' | 'etag'>
 
-export interface Upload {
-  bucket: string
-  key: string
-  headers: Record<string, string>
-  startedAtMs: number
-  /** Received ones, unlike copies, are nobody else's. */
-  parts: Map<number, Bytes & { isReceived?: true }>
-}
+/** A received one, unlike a copy, is nobody else's. */
+type Part = Bytes & { isReceived?: true }
+type Headers = Record<string, string>
+export type Upload = { bucket: string; key: string; headers: Headers; startedAtMs: number; parts: Map<number, Part> }
 
-/** Everything that is kept. Its values are replaced, never changed. */
-export interface S3Contents {
-  buckets: Map<string, Map<string, StoredObject>>
-  /** All versions of the objects of versioned buckets, by key and id. */
-  versions: Map<string, Map<string, StoredObject>>
-  uploads: Map<string, Upload>
-}
+type Buckets = Map<string, Map<string, StoredObject>>
+/** Everything that is kept, replaced and never changed; versions of the objects of versioned buckets by key and id. */
+export type S3Contents = { buckets: Buckets; versions: Buckets; uploads: Map<string, Upload> }
 
 /** Keeps contents after their process has ended, but not unfinished uploads. */
 export type S3Disk = ReturnType<typeof openContents>['disk']
@@ -77,14 +54,14 @@ export function sha256Of(pieces: readonly Piece[], folder = ''): string {
       hash.update(of.subarray(from, to))
       continue
     }
-    const file = openSync(join(folder, of), 'r')
+    const file = fs.openSync(join(folder, of), 'r')
     const held = Buffer.alloc(Math.min(to - from, 1024 * 1024))
     // Nobody shortens a file: a read brings at least a byte.
     for (let at = from, read = 0; at < to; at += read) {
-      read = readSync(file, held, 0, Math.min(held.length, to - at), at)
+      read = fs.readSync(file, held, 0, Math.min(held.length, to - at), at)
       hash.update(held.subarray(0, read))
     }
-    closeSync(file)
+    fs.closeSync(file)
   }
   return hash.digest('base64')
 }
@@ -98,9 +75,9 @@ export const etagOf = (content: Buffer | string) => `"${createHash('md5').update
 export function openContents(directory: string) {
   const journal = join(directory, 'journal')
   const folder = join(directory, 'bytes')
-  mkdirSync(folder, { recursive: true })
+  fs.mkdirSync(folder, { recursive: true })
   const contents: S3Contents = { buckets: new Map(), versions: new Map(), uploads: new Map() }
-  for (const line of existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : []) {
+  for (const line of fs.existsSync(journal) ? fs.readFileSync(journal, 'utf8').split('\n') : []) {
     const [bucket, key = '', object, isVersioned] = parsed(line)
     if (bucket === undefined) continue
     if (isVersioned) contents.versions.set(bucket, new Map())
@@ -114,7 +91,7 @@ export function openContents(directory: string) {
   const kept = [...contents.buckets.values(), ...contents.versions.values()]
   const objects = kept.flatMap((bucket) => [...bucket.values()])
   const named = new Set(objects.flatMap(({ pieces }) => pieces.map(({ of }) => of)))
-  for (const file of readdirSync(folder)) if (!named.has(file)) rmSync(join(folder, file))
+  for (const file of fs.readdirSync(folder)) if (!named.has(file)) fs.rmSync(join(folder, file))
 
   const disk = {
     sha256Of: (pieces: readonly Piece[]) => sha256Of(pieces, folder),
@@ -139,10 +116,10 @@ export function openContents(directory: string) {
     },
     /** Removes what has been received and is not to be kept. */
     discard(pieces: readonly Piece[]): void {
-      for (const { of } of pieces) rmSync(join(folder, String(of)), { force: true })
+      for (const { of } of pieces) fs.rmSync(join(folder, String(of)), { force: true })
     },
     /** Records a new bucket or that it is versioned, a new object, or (without an object) a deletion. */
-    record: (...change: Change) => appendFileSync(journal, `\n${JSON.stringify(change)}`),
+    record: (...change: Change) => fs.appendFileSync(journal, `\n${JSON.stringify(change)}`),
   }
   return { contents, disk }
 }

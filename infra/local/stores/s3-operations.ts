@@ -1,6 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { failure, listing, type S3Answer, S3Failure, type S3Request, xml } from './s3-answers.ts'
-import { bytesOf, type Call, DESCRIBING, describing, found, NO_CONTENT, OK } from './s3-calls.ts'
+import {
+  bytesOf,
+  type Call,
+  DESCRIBING,
+  describing,
+  failure,
+  found,
+  listing,
+  NO_CONTENT,
+  OK,
+  type S3Answer,
+  S3Failure,
+  type S3Request,
+  xml,
+} from './s3-answers.ts'
 import { type S3Contents, type S3Disk, type StoredObject, sha256Of, sizeOf, slice, versionKey } from './s3-contents.ts'
 import { uploadOperations } from './s3-uploads.ts'
 

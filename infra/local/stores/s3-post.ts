@@ -4,8 +4,7 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import type { AwsCredentialIdentity } from '@smithy/types'
-import { S3Failure } from './s3-answers.ts'
-import { describing } from './s3-calls.ts'
+import { describing, S3Failure } from './s3-answers.ts'
 import { requireSigned } from './s3-signatures.ts'
 
 type Fields = Record<string, string>

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { compareBytes } from '../../../lib/object-keys.ts'
-import { type S3Answer, S3Failure, xml } from './s3-answers.ts'
-import { bytesOf, type Call, describing, found, NO_CONTENT, OK } from './s3-calls.ts'
+import { bytesOf, type Call, describing, found, NO_CONTENT, OK, type S3Answer, S3Failure, xml } from './s3-answers.ts'
 import { etagOf, type S3Contents, type S3Disk, type StoredObject, sizeOf, slice, type Upload } from './s3-contents.ts'
 
 /** S3's operations for uploads in parts, by name. */

@@ -7,7 +7,6 @@ import type { AwsCredentialIdentity } from '@smithy/types'
 import { type Access, arriving, close, LOOPBACK, listen, readBody, refuseForeign } from '../loopback.ts'
 import type { StandIn } from './dynamodb.ts'
 import { failure, type S3Answer, S3Failure, type S3Request } from './s3-answers.ts'
-import { joinChunks } from './s3-bodies.ts'
 import { openContents, type Piece } from './s3-contents.ts'
 import { createS3 } from './s3-operations.ts'
 import { readPost } from './s3-post.ts'
@@ -16,16 +15,11 @@ import { requireSignature } from './s3-signatures.ts'
 /** More than the XML of 10,000 parts. */
 const MAX_XML_BYTES = 4 * 1024 * 1024
 
+/** The credentials are of whoever may sign; without a port, it takes any free one. */
+type Options = Access & { directory: string; credentials: AwsCredentialIdentity; s3Port?: number | undefined }
+
 /** An embedded S3 that keeps its objects in a directory. Requests must be signed. */
-export async function startS3(
-  options: Access & {
-    directory: string
-    /** Who may sign. */
-    credentials: AwsCredentialIdentity
-    /** Omitted: any free one. */
-    s3Port?: number | undefined
-  },
-): Promise<StandIn> {
+export async function startS3(options: Options): Promise<StandIn> {
   // The origins are known when the gateway listens.
   const { directory, credentials, s3Port = 0, pages = [] } = options
   const { contents, disk } = openContents(directory)
@@ -95,4 +89,29 @@ async function* read(pieces: readonly Piece[], folder: string): AsyncGenerator<B
     if (typeof of !== 'string') yield of.subarray(from, to)
     else if (to > from) yield* createReadStream(join(folder, of), { start: from, end: to - 1 })
   }
+}
+
+/** The content of a body that is sent in chunks, each with its size in a line before it ("aws-chunked"). */
+export async function* joinChunks(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let head = ''
+  let leftBytes = 0
+  for await (let rest of body) {
+    while (rest.length > 0) {
+      const piece = rest.subarray(0, leftBytes || rest.indexOf('\n') + 1 || rest.length)
+      rest = rest.subarray(piece.length)
+      if (leftBytes > 0) {
+        leftBytes -= piece.length
+        yield piece
+        continue
+      }
+      head += piece
+      // The line break after a chunk belongs to the next head.
+      if (head.trim() === '' || !head.endsWith('\n')) continue
+      leftBytes = Number.parseInt(head, 16)
+      if (leftBytes === 0) return
+      if (!(leftBytes > 0)) throw new S3Failure(400, 'InvalidRequest', 'This is no size of a chunk.')
+      head = ''
+    }
+  }
+  throw new S3Failure(400, 'IncompleteBody')
 }

@@ -12,8 +12,8 @@ import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import { promoteContainerFile } from '../../../lib/promotion/promote-container-file.ts'
 import { createTelemetry } from '../../../lib/telemetry.ts'
+import { unlessMissing } from '../../deploy/describe-table.ts'
 import { type DemoFile, demoFiles } from './demo-files.ts'
-import { unlessMissing } from './provision.ts'
 
 interface DemoContainer {
   workspace_id: string
@@ -30,11 +30,7 @@ export interface Demo extends DemoContainer {
   full_workspace: DemoContainer & { management_key: string; standard_key: string }
 }
 
-interface Backends {
-  dynamoDb: DynamoDBClient
-  s3: S3Client
-  config: Config
-}
+type Backends = { dynamoDb: DynamoDBClient; s3: S3Client; config: Config }
 
 const DEMO = { workspaceId: 'ws_demo' as WorkspaceId, containerId: 'sess_demo-r4k2' as ContainerId }
 const FULL = { workspaceId: 'ws_full' as WorkspaceId, containerId: 'sess_full' as ContainerId }
@@ -52,11 +48,8 @@ export async function seed(backends: Backends, previous: Partial<Demo> = {}): Pr
   const signal = AbortSignal.timeout(SEED_TIMEOUT_MS)
   const { keyAdministration, workspaces } = openStores({ ...backends, now: Date.now })
   /** @param permissions of a standard key; omitted: a management key */
-  const addKey = async (
-    workspaceId: WorkspaceId,
-    token = newToken(keyIdOf(workspaceId)),
-    permissions?: readonly Permission[],
-  ) => {
+  const addKey = async (workspaceId: WorkspaceId, former?: string, permissions?: readonly Permission[]) => {
+    const token = former ?? newToken(keyIdOf(workspaceId))
     const kind = permissions === undefined ? ('management' as const) : ('standard' as const)
     const grant = { workspaceId, kind, permissions: permissions ?? [], userId: 'user_demo', expiresAtMs: undefined }
     await keyAdministration.add(newApiKeyRecord(token, grant, Date.now()), signal)

@@ -52,12 +52,10 @@ export async function startLocalStores(options: LocalStoresOptions) {
     config,
     s3InContainers,
     s3,
-    /** The environment of the functions' process, so that they reach the stores. */
+    /** For the functions' process, so that they reach the stores. */
     environment: {
-      AWS_ENDPOINT_URL_S3: s3Endpoint,
-      AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,
-      AWS_REGION: region,
-      ...variables,
+      ...{ AWS_ENDPOINT_URL_S3: s3Endpoint, AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint },
+      ...{ AWS_REGION: region, ...variables },
     },
     demoFile: (baseUrl: string): DemoFileContent => ({
       base_url: baseUrl,
@@ -87,8 +85,7 @@ function chooseCredentials(environment: LocalStoresOptions['environment']) {
   const isAllEmbedded = !environment.AWS_ENDPOINT_URL_S3 && !environment.AWS_ENDPOINT_URL_DYNAMODB
   if (isAllEmbedded) return EMBEDDED
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
-  if (!accessKeyId || !secretAccessKey) {
+  if (!accessKeyId || !secretAccessKey)
     throw new Error('AWS_ENDPOINT_URL_… is set: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for that server, too.')
-  }
   return { accessKeyId, secretAccessKey }
 }

@@ -1,7 +1,6 @@
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
-import { filesOf, zipBudgetBytes, zippedBytes } from '../../../infra/bundle/budget.ts'
-import { PROMOTE_ENTRY } from '../../../infra/bundle/build.ts'
+import { filesOf, PROMOTE_ENTRY, zipBudgetBytes, zippedBytes } from '../../../infra/bundle/build.ts'
 import { atMost, type Bench, shown } from '../bench.ts'
 import { buildOnce, ROOT } from '../bundles.ts'
 import { sum } from '../statistics.ts'

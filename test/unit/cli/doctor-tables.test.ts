@@ -1,3 +1,4 @@
+import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { expect, it } from 'vitest'
 import { runCheck } from '../../../infra/cli/doctor/check.ts'
 import { schemaCheck, tableSetupChecks } from '../../../infra/cli/doctor/tables.ts'
@@ -6,6 +7,7 @@ import { CONFIG, DOCUMENTS_TABLE, KEYS_TABLE } from '../../support/dynamodb/memo
 import { clientOf } from '../../support/stores/client-of.ts'
 
 const { signal } = new AbortController()
+const dynamoDb = (client: object): DynamoDB => Object.setPrototypeOf(client, DynamoDB.prototype)
 const names = { KEYS_TABLE: CONFIG.keysTable, DOCUMENTS_TABLE: CONFIG.documentsTable }
 const TABLES = readTables({
   ...names,
@@ -29,7 +31,9 @@ it.each([
       DescribeTimeToLiveCommand: () => ({ TimeToLiveDescription: { TimeToLiveStatus, AttributeName } }),
       DescribeContinuousBackupsCommand: () => ({}),
     })
-    const results = await Promise.all(tableSetupChecks(tables, client).map((check) => runCheck(check, 1000, signal)))
+    const results = await Promise.all(
+      tableSetupChecks(tables, dynamoDb(client)).map((check) => runCheck(check, 1000, signal)),
+    )
     const name = tables[0]?.TableName
     expect(results).toEqual([
       expect.objectContaining({ check: `point-in-time recovery of ${name}`, verdict: 'advice' }),
@@ -42,7 +46,7 @@ it('doctor, of a table with another key: names both keys', async () => {
   const [documents] = DOCUMENTS ?? []
   const Table = { TableStatus: 'ACTIVE', KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }] }
   const { client } = clientOf({ DescribeTableCommand: () => ({ Table }) })
-  const check = schemaCheck(documents as NonNullable<typeof documents>, client)
+  const check = schemaCheck(documents as NonNullable<typeof documents>, dynamoDb(client))
   expect(await runCheck(check, 1000, signal)).toMatchObject({
     verdict: 'problem',
     detail: 'its key is (pk), the service needs (workspace_id, document_id): it is another table',

@@ -16,8 +16,7 @@ import {
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startS3 } from '../../../infra/local/stores/s3.ts'
-import { joinChunks } from '../../../infra/local/stores/s3-bodies.ts'
+import { joinChunks, startS3 } from '../../../infra/local/stores/s3.ts'
 import { useDirectory } from '../../support/use-directory.ts'
 
 const Bucket = 'bucket'

@@ -17,12 +17,8 @@ const chosen = () => {
 const say = (text) => Object.assign(at('told'), { textContent: text })
 /** Asks the API with a key of the chosen container. @throws what is refused, in the API's words */
 async function ask({ method = 'GET', path, key, headers, body: sent, signal, show = () => {} }) {
-  const request = {
-    method,
-    url: demo.base_url + path,
-    headers: { Authorization: `Bearer ${chosen()[key]}`, ...headers },
-    ...(sent && { body: JSON.stringify(sent) }),
-  }
+  const all = { Authorization: `Bearer ${chosen()[key]}`, ...headers }
+  const request = { method, url: demo.base_url + path, headers: all, ...(sent && { body: JSON.stringify(sent) }) }
   const answer = await fetch(request.url, { ...request, signal })
   if (answer.redirected) await answer.body.cancel()
   const body = answer.redirected ? 'The API redirects to S3, which sends the content.' : await answer.json()

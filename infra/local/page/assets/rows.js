@@ -27,12 +27,8 @@ export function element(name, properties, ...children) {
 
 export function rowOf(path, about, ...buttons) {
   const split = path.lastIndexOf('/') + 1
-  const name = element(
-    'p',
-    { title: visible(path) },
-    element('small', {}, visible(path.slice(0, split))),
-    visible(path.slice(split)),
-  )
+  const folder = element('small', {}, visible(path.slice(0, split)))
+  const name = element('p', { title: visible(path) }, folder, visible(path.slice(split)))
   const row = element('li', {}, name, element('small', {}, about), element('p', { className: 'do' }, ...buttons))
   row.dataset.name = path
   return row
