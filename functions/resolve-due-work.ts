@@ -6,7 +6,7 @@ import { wireMaintenance } from './wiring/wire-maintenance.ts'
 const { dependencies, metrics } = wireMaintenance('resolve-due-work')
 
 /**
- * Leftovers and expired documents are worked off beside each other.
+ * Works on leftovers and on expired documents in parallel.
  * @param event.shards the shards of the index of due work to cover; without an event, all
  * @throws when shards could not be listed, once all else is done
  */

@@ -26,8 +26,8 @@ const YEAR_MS = 365 * 86_400_000
 const MOST_FORMER_TOKENS = 20
 
 /**
- * Makes a key. One with a name that is there already becomes the new one, but stays disabled if it is: it gets another
- * token, and whatever tokens it had end after the grace. So a repetition after a lost answer leaves one that works.
+ * Makes a key. If one with this name exists, it becomes the new one, but stays disabled if it is: it gets another
+ * token, and its old tokens end after the grace. So repeating a call whose answer was lost gives a token that works.
  * @throws ServiceError invalid_body, see {@link changeKey}; workspace_busy: others changed the same key at the same moment
  */
 export async function saveKey(
@@ -98,7 +98,7 @@ export async function renewToken(
   return key && { key, token }
 }
 
-/** A grace makes no token work longer than it would have, and none of a disabled key work again. */
+/** A grace never makes a token work longer than it would have, nor revives one of a disabled key. */
 function formerTokensOf(key: ApiKeyRecord, endsAtMs: number, nowMs: number): ApiKeyRecord['formerTokens'] {
   if (!key.isEnabled) return undefined
   const former = Object.entries(key.formerTokens ?? {}).toSorted(([, one], [, other]) => other - one)

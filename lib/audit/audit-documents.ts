@@ -48,7 +48,7 @@ async function auditObjectWithoutDocument(
 ): Promise<void> {
   const { workspaceId, deps, signal } = audit
   const ids = deps.objectKeys.idsOf(objectKey)
-  // Its attempt's item is there before the object, and until the object is gone; a stray, before the item goes.
+  // Its attempt's item is there before the object and until that is gone, unless an undo has put a stray in its place.
   if (ids && (await hasItem({ ...ids, workspaceId, objectKey }, audit))) return
   if (!(await deps.objects.hasObject(objectKey, signal))) return
   // An object that is not named like a document's is not ours to remove.

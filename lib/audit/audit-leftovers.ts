@@ -13,8 +13,8 @@ const OVERDUE_EXPIRY_MS = 60 * 60 * 1000
 export const isOverdue = (dueAtMs: number, nowMs: number) => dueAtMs <= nowMs - OVERDUE_MS
 
 /**
- * Bytes that are counted, and of which nothing is left but their hold. Other leftovers in the ledger are harmless:
- * a repair cleans them away.
+ * Reports bytes that are still counted although nothing but their hold is left. Other leftovers in the ledger are
+ * harmless: a repair cleans them away.
  * @param orphans attempts whose holds were overdue, and of which no item was seen since
  */
 export async function auditHolds(orphans: readonly AttemptId[], audit: WorkspaceAudit): Promise<void> {
@@ -65,7 +65,7 @@ function overdueMsOf(item: DocumentItem | Stray, nowMs: number): number | undefi
   return dueAtMs !== undefined && dueAtMs <= nowMs - patienceMs ? nowMs - dueAtMs : undefined
 }
 
-/** Does not end the audit: a deletion may lack the very ledger that this makes. @returns whether it was done */
+/** A failure does not end the audit, which may yet make the ledger that a deletion lacks. @returns whether it worked */
 async function tryTo(repair: () => Promise<unknown>, { workspaceId, deps, signal }: WorkspaceAudit): Promise<boolean> {
   try {
     await repair()

@@ -65,7 +65,7 @@ export function addItem(before: UsageSum, item: StoredItem): UsageSum {
   const sum = { ...before, orphans: before.orphans.filter((each) => each !== item.attemptId) }
   if (item.state === 'pending' || item.state === 'stray') return sum
   const { documentId, attemptId } = item
-  // A tombstone that another document took the place of stands beside it, and may have been seen in that place.
+  // A tombstone that a document has replaced is kept beside it, and may already have been seen in its old place.
   const attemptIds = sum.seen.documentId === documentId ? sum.seen.attemptIds : []
   if (attemptIds.includes(attemptId)) return sum
   const { countedAtCut, countedAtEnd, newestVersion } = countOf(item, sum.cut)
@@ -102,7 +102,7 @@ export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<bo
   const { at, usedBytes, documents } = sum.cut
   if (sum.isUnreadable) return reportNotAddedUp('unreadable', audit)
   const last = await deps.ledger.read(workspaceId, signal)
-  // Versions begin at the clock's milliseconds: one that an item mentions tells of a ledger that came and went.
+  // Versions start at the clock, in ms: if an item mentions one after the cut, a ledger has come and gone since.
   const isUnchanged = at?.version === last?.version && (at !== undefined || sum.newestVersion < sum.cutAtMs)
   const isReplaced = at?.createdAtMs !== last?.createdAt.getTime() || (last?.version ?? 0) < sum.newestVersion
   if (!isUnchanged && deps.now() - sum.cutAtMs > MAX_CUT_AGE_MS) return reportNotAddedUp('too_slow', audit)

@@ -33,7 +33,7 @@ export interface ApiKeyAdministration {
   ): AsyncIterable<ApiKeyRecord | { id: string; error: unknown }>
   /**
    * May be repeated.
-   * @param shown only if token, state and end are still these, or the token is the new one
+   * @param shown token, state and expiry must still be these, unless the token is already the new one
    * @returns the key as it is now; undefined: there is none, or it is not as shown
    */
   change(

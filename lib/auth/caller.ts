@@ -29,7 +29,7 @@ export type ApiKey = AnyCaller & { isEnabled: boolean }
 
 export interface ApiKeyStore {
   /**
-   * The key with this token, current or former; that of a former one ends with it.
+   * The key with this token, current or former; with a former one, it ends no later than that token.
    * @param tokenHash see hashToken. @throws ServiceError service_unavailable when the store does not answer
    */
   find(keyId: string, tokenHash: string, signal: AbortSignal): Promise<ApiKey | undefined>

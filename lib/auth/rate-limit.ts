@@ -42,13 +42,13 @@ export interface RateLimiter {
    */
   take(counter: Counter, signal: AbortSignal, count?: number): Promise<RateLimitDecision>
   /**
-   * What holds for a workspace from now on: with another limit, its count begins anew. Limits as of an older version
-   * than those that hold change nothing. May be repeated.
+   * Sets a workspace's limits; if they change, its count starts again. Limits from an older version of its ledger than
+   * the current ones change nothing. May be repeated.
    */
   setLimits(workspaceId: WorkspaceId, limits: WorkspaceLimits, signal: AbortSignal): Promise<void>
 }
 
-/** A day, whatever the policy: what DynamoDB's TTL removes too early has to be written again. */
+/** At least a day, whatever the policy: items that DynamoDB's TTL removes sooner would only be written again. */
 const LEAST_STATE_SECONDS = 24 * 60 * 60
 
 /** A key with a limit of its own has a counter of its own; the other keys of a workspace share one. */

@@ -1,7 +1,7 @@
 import { essenceOf, knownType, UNKNOWN_TYPE } from '../files/media-type.ts'
 import type { ContainerFile } from './container-files.ts'
 
-/** Types with the extensions of files whose type many tools guess by what lies beneath. */
+/** Types of compressed files, with their extensions: many tools give the type of what is inside instead. */
 const COMPRESSED: Record<string, string> = {
   'application/gzip': 'gz tgz taz svgz',
   'application/x-bzip2': 'bz2 tbz tbz2',
@@ -18,7 +18,7 @@ const MEANS_TEXT = `ac adp arc as asc asn ass b bat bed cil cl clp cmp com cu cw
   geo gml gmx gpt ice ink inp ins itp jam key ks m ma mag me mif mm mmd mo mod moo mpl mrc ms msf msg mts nc nim nml nsh
   orc org p8 pat pdb pgp pic plb pls pml pot prc pre prf psf pt pub pwn qs raw rd rep res rl rs sam sc scd sci scm sco
   sdc seed sig slt sls smi smk sml snap spc src sru st str sub svd sw t tap td tpl ts tsp tst vb vcf vhd ws xm`
-/** Those that are text/plain itself or code, but not the formats that the same extensions have, too. */
+/** Types of plain text and code, but not the other text formats that share these extensions. */
 const TEXT = /^text\/(?!troff|vnd\.|(x-)?vcard)/i
 /** Types in those tables, and in Windows's, that the extension hardly ever means. */
 const GUESS =

@@ -45,7 +45,7 @@ export async function whyMissing(
   return new ServiceError('container_file_not_found', { ...other, metadata: { ...metadata, ...other.metadata } })
 }
 
-/** @returns what there is in place of the file that is meant: whoever asks may promote it all the same */
+/** @returns an error that describes the file found instead, so that the caller can choose to promote that one */
 export function whyDifferent({ etag, sizeBytes }: ContainerFile, location: NamedFile, etags: readonly string[] = []) {
   const metadata = { ...metadataOf(location), etag, file_bytes: sizeBytes }
   // Proxies that compress do this, so that nobody takes what they send for the same bytes.

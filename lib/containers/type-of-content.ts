@@ -19,7 +19,7 @@ const TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^-----BEGIN PGP SIGNATURE-----/, 'application/pgp-signature'],
   [/^solid\b[^\n]*\n\s*(facet normal|endsolid)\b/, 'model/stl'],
 ]
-/** Marks of few bytes, which much other data begins with: whether the bytes after them fit, too. */
+/** Types whose mark is so short that much other data begins with it: whether the bytes after it fit as well. */
 const FITS = new Map<string, (start: Buffer) => boolean>([
   ['image/x-icon', (start) => start.length > 21 && start.readUInt32LE(18) === 6 + 16 * start.readUInt16LE(4)],
   ['font/ttf', (start) => start.length > 7 && start.readUInt16BE(6) === 16 << Math.log2(start.readUInt16BE(4))],

@@ -5,7 +5,7 @@ import type { Preconditions } from '../promotion/preconditions.ts'
 import type { Body } from './body.ts'
 
 interface RequestHeader {
-  /** What operations do with it that do not name it in OPERATIONS. Clients may send ignored ones with every request. */
+  /** What happens to it in operations that do not name it in OPERATIONS. Clients may send ignored ones every time. */
   elsewhere?: 'refused' | 'ignored'
   /** An empty one counts as sent: a variable left empty must not silently turn the protection off. */
   protects?: true

@@ -10,7 +10,7 @@ import { queryNames, queryValues, refuseParameter } from './query.ts'
 const QUERY_OF_LIBRARIES = ['beta', 'api-version']
 
 /**
- * Refuses what the request asks for and the operation does not know, since ignoring it would do something else.
+ * Refuses a request for what the operation does not know: ignoring that would do something other than was asked.
  * @returns the body
  * @throws ServiceError unsupported_parameter, invalid_body
  */
@@ -35,7 +35,10 @@ export function requireKnownNames(event: APIGatewayProxyEvent, operation: Operat
   return Object.fromEntries(Object.entries(body).filter(([, member]) => member !== null))
 }
 
-/** The key alone decides, but who means another workspace must not see or lose files of this one. @throws ServiceError workspace_mismatch */
+/**
+ * The key alone decides, but a caller that names another workspace must not see or lose files of this one.
+ * @throws ServiceError workspace_mismatch
+ */
 export function requireOwnWorkspace(event: APIGatewayProxyEvent, { workspaceId }: AnyCaller, isOfPlatform: boolean) {
   // A platform's request names one in its path; no query of its names any.
   const own = isOfPlatform ? event.pathParameters?.workspace_id : workspaceId

@@ -127,7 +127,7 @@ export function fileDeletedResponse(id: DocumentId, { shape, label }: AnswerShap
     : { _shape: label, id, type: 'file_deleted' }
 }
 
-/** There is one shape only, in the words that all libraries share. Its ETag is added for those who know it. */
+/** The same for all shapes, in the words that all libraries share. Only native lists add the ETag. */
 export function containerFileResponse(file: ContainerFileDescription, shape?: FileShape): Record<string, unknown> {
   return {
     id: formatFileId(file.path),

@@ -9,8 +9,8 @@ import { LONGEST_COPY_MS, undo } from './undo.ts'
 export const LONGEST_LIFE_MS = 40_000
 
 /**
- * Makes the pending item of an attempt. Twins, attempts at the same document, meet here, before anything is copied. One
- * that certainly has no process any more is undone first; an expired document is deleted, and another takes its place.
+ * Makes the pending item of an attempt. Twins, attempts at the same document, meet here, before anything is copied. A
+ * twin whose process must be dead is undone first; an expired document is deleted and replaced.
  * @returns the document that an earlier attempt has made; undefined: the attempt has begun
  * @throws ServiceError promotion_in_progress, idempotency_key_spent; after any other error, the pending item may be there
  */
@@ -48,7 +48,7 @@ export async function beginDocument(
   }
 }
 
-/** Retry-After is its age or, if shorter, the time until it certainly has no process: a repetition then takes its place. */
+/** Retry-After is the twin's age or, if shorter, the time until its process must be dead: then a retry replaces it. */
 function inProgress(twin: PendingDocument, deps: LedgerDependencies): ServiceError {
   const age = ageMs(twin, deps)
   const waitMs = Math.min(age, LONGEST_LIFE_MS - age)

@@ -2,7 +2,7 @@ import type { LedgerDependencies } from './dependencies.ts'
 import { endDeletion } from './end-deletion.ts'
 import type { Hold, Refund, WorkspaceLedger } from './ports/ledger.ts'
 
-/** Whether a process has left a hold or a refund: no live one is this old. */
+/** Whether a hold or refund has outlived its lease, so that its process must be dead. */
 export function hasLeftovers({ holds, refunds }: WorkspaceLedger, nowMs: number): boolean {
   return [...holds, ...refunds].some(({ leaseEndsAtMs }) => leaseEndsAtMs <= nowMs)
 }
@@ -33,9 +33,9 @@ export async function freePlaces(
 }
 
 /**
- * Ends the holds and refunds in a ledger, by what their documents say. Harmless at any moment, also beside the processes
- * whose they are: age only saves reads. One that cannot be ended does not stop the others.
- * @param ledger read before this is called: a document that is read later says what became of each
+ * Ends the holds and refunds in a ledger, as their documents tell. Safe at any time, even while their processes run:
+ * checking their age only saves reads. One that cannot be ended does not stop the others.
+ * @param ledger must be read first: a document that is read after it tells what became of each
  */
 export async function cleanLedger(
   ledger: WorkspaceLedger,

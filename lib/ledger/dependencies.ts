@@ -19,7 +19,7 @@ export interface LedgerDependencies {
   objects: AttemptObjects
   ledger: Ledger
   documents: Documents
-  /** After it, others look at what a process has left: longer than a process can live. */
+  /** How long others leave alone what a process has begun: longer than a process can live. */
   leaseMs: number
   now(): number
   log: Log

@@ -14,7 +14,7 @@ export interface Expiry {
   by: 'request' | 'default' | 'limit' | 'earlier'
 }
 
-/** The stricter one wins. @returns undefined: it is kept for ever */
+/** The request's, else the default, but at most the limit. @returns undefined: it is kept for ever */
 export function chooseExpiry(
   wantedSeconds: number | undefined,
   { expireAfterSeconds, expireAtMostSeconds }: Retention,
@@ -32,8 +32,8 @@ export function expiresAtOf(from: Date, seconds: number): Date {
 }
 
 /**
- * Whether its expiry may not be changed any more: the change may arrive as late as a lease lasts, and must not bring back
- * what has been said to have expired.
+ * Whether it is too late to change a document's expiry: the change may take a whole lease to arrive, and must not
+ * revive a document that callers were told has expired.
  */
 export function endsSoon(document: Pick<WorkspaceDocument, 'expiresAt'>, nowMs: number, leaseMs: number): boolean {
   return hasExpired(document, nowMs + leaseMs)

@@ -5,7 +5,7 @@ import type { DocumentItem, Stray } from './ports/documents.ts'
 import { endStray, LONGEST_COPY_MS, undo } from './undo.ts'
 
 /**
- * Goes on with what an item says, if it is due. Two at one item do no harm.
+ * Does what a due item calls for. Two processes may safely do so at once.
  * @returns whether it freed bytes; undefined: there was nothing to do
  */
 export async function resolveDueItem(

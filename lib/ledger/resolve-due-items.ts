@@ -20,7 +20,7 @@ export interface ResolverReport {
   failed: number
   /** Shards that could not be listed. */
   unlisted: number
-  /** For how long the first of those had been due that are left; 0: none is left. */
+  /** How long the oldest item that is left had been due; 0: none is left. */
   oldestMs: number
 }
 
@@ -31,8 +31,8 @@ const ITEMS_OF_TURN = 10
 /** More of a workspace than a run gets to: the others are left to later runs. */
 const MOST_WAITING = 5000
 /**
- * After so many failures, a run tries what is left of a workspace in any order: the longest due may fail for good, and
- * would hold up the others in each run. Their due times stay: they are expiries, and alarms go by them.
+ * After this many failures, a run takes the rest of a workspace in random order: the items due longest may always fail,
+ * and would hold up the others in every run. Their due times must not move: they are expiries, and alarms rely on them.
  */
 const FAILURES_IN_ORDER = 10
 /** After so many failures, a workspace is left to a later run. */
@@ -46,8 +46,8 @@ interface Due {
 }
 
 /**
- * Goes on with all that is due, the longest due first. In each shard it works on one item of a workspace at a time:
- * sixteen deletions find places among the ledger's seven refunds, and leave some to callers. Workspaces take turns. What
+ * Works through all that is due, the longest due first. Each shard works on one item of a workspace at a time: sixteen
+ * deletions can share the ledger's seven places for refunds, and leave some for callers. Workspaces take turns. What
  * fails is logged and stays due, and so does what is left when the signal aborts: later runs find it.
  */
 export async function resolveDueItems(
@@ -68,7 +68,7 @@ export async function resolveDueItems(
     let isListed = false
     await pMap(eachTurn(), takeTurn, { concurrency })
 
-    /** Yields a workspace for each turn: all get one a page. If listing fails, the run ends with what was listed. */
+    /** Yields a workspace for each turn: one each per page. If listing fails, the run does only what was listed. */
     async function* eachTurn(): AsyncGenerator<Due> {
       try {
         for await (const page of deps.dueWork.listDue({ kind, shard, byMs: nowMs }, signal)) {
@@ -98,7 +98,7 @@ export async function resolveDueItems(
       }
     }
 
-    /** Ends after some items, so that others get their turn; when nobody waits for one, it goes on to the last. */
+    /** Ends after some items, so that other workspaces get a turn; once none waits for one, it does all the rest. */
     async function takeTurn(workspace: Due): Promise<void> {
       const { waiting } = workspace
       for (let count = 0; count < ITEMS_OF_TURN || isListed; count++) {

@@ -5,8 +5,8 @@ import type { Attempt, Stray } from './ports/documents.ts'
 export const LONGEST_COPY_MS = 15 * 60 * 1000
 
 /**
- * Undoes an attempt that holds nothing, and has nothing on its way: mostly one that an overloaded ledger has refused, which
- * a needless `void` would load further. The pending item is removed last, so that the resolver still finds it if this
+ * Undoes an attempt that has no hold and no write still under way: mostly one refused by an overloaded ledger, which a
+ * needless `void` would load further. The pending item is removed last, so that the resolver still finds it if this
  * process dies.
  */
 export async function undoWithoutHold(
@@ -19,9 +19,8 @@ export async function undoWithoutHold(
 }
 
 /**
- * Undoes an attempt, whatever it has done or sent. Anybody may, at any time, and may begin anew.
- * @param arrivesByMs when all that it sent has arrived, ms since 1970: until then the stray stays. Omitted: nothing is on
- *   its way
+ * Undoes an attempt, whatever it has done or sent. Any process may do this, at any time, and repeat it.
+ * @param arrivesByMs by when all its writes have arrived, ms since 1970: until then the stray stays. Omitted: all have
  * @returns whether there is a document: then nothing is undone
  */
 export async function undo(

@@ -56,7 +56,7 @@ export async function replay(
   return replay(target, await deps.documents.find(document, deadline.signal), request, deps)
 }
 
-/** Another file is named only to who promoted it or may read containers. */
+/** Names the other file only to the key that promoted it, or to one that may read containers. */
 function requireSameFile(
   document: WorkspaceDocument,
   { containerId, path }: NamedFile,

@@ -20,7 +20,7 @@ export function fileMatches(
   return file.sizeBytes === sizeBytes && (etags?.some((etag) => etag === file.etag) ?? true)
 }
 
-/** Whether the document was made of such a file. A SHA-256 that it does not know counts as another. */
+/** Whether the document was made of such a file. If a SHA-256 is asked for, a document without one does not match. */
 export function documentMatches(
   { sourceEtag: etag, sizeBytes, sha256 }: Pick<WorkspaceDocument, 'sourceEtag' | 'sizeBytes' | 'sha256'>,
   preconditions: Preconditions = {},

@@ -26,13 +26,13 @@ export interface PromotionOfManyDependencies extends PromotionDependencies {
 export const MOST_FILES = 100
 /** Each takes one of a ledger's places (lib/aws/dynamodb/ledger.ts) for milliseconds: other promotions need some, too. */
 const AT_ONCE = 10
-/** Lookups begin for as long. The next request makes the others, so that this one has time to promote. */
+/** No lookup begins after this: the next request makes the rest, so that this one has time to promote. */
 const LOOK_UP_FOR_MS = 5000
 
 /**
  * Promotes many files of a container, in the order of their paths (UTF-8 bytes). A file that has not changed keeps its
- * document, so a repetition makes nothing twice. Ends before a file for which time or rate limit do not suffice; what
- * was done until then is done.
+ * document, so a repetition makes nothing twice. Ends before a file that time or the rate limit does not allow; what is
+ * done by then stays done.
  * @returns `listed`: the outcomes before the first file that was left for lack of time; `outcomes`: those after it, too;
  *   `waiting`: how many files wait for the rate limit; `next`: where the next request goes on, if files are left
  * @throws ServiceError container_not_found; or why no file was done at all
@@ -98,7 +98,7 @@ async function lookUp(
   return pMap(all, lookUpOne, { concurrency: AT_ONCE })
 }
 
-/** @returns none when one of them cannot be read: it is not to refuse the others, so each is looked for by itself */
+/** @returns an empty map if any of them is unreadable: it must not fail the others, so each is then looked up alone */
 async function findEarlier(
   known: readonly FoundFile[],
   { caller, deadline }: PromotionOfManyRequest,

@@ -32,13 +32,13 @@ export type EarlierDocuments = ReadonlyMap<DocumentId, DocumentItem | undefined>
 /** A file that begins later than this before the deadline would hardly be done. */
 const LEAST_WORK_MS = 5000
 const PAUSE_MS = 500
-/** A twin that lives needs less than this: what a dead one has left is refused until it may be replaced. */
+/** A live twin is done within this time. After it, the file is refused until the dead twin may be replaced. */
 const PATIENCE_FOR_TWIN_MS = 5000
 
 type Request = Omit<AttemptRequest, 'mayHaveTwin'>
 
 /**
- * @param isFirst of the whole request: it is done or refused, whatever the time, so that each request makes progress
+ * @param isFirst the request's first file: it is never left for lack of time, so that each request makes progress
  * @returns never rejects: what goes wrong is the file's own refusal
  */
 export async function promoteOneOfMany(

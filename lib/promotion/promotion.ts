@@ -16,7 +16,7 @@ export interface Room {
   ledger(): Promise<WorkspaceLedger | undefined>
   /** Remembers this ledger if it is newer than the one known. */
   see(ledger: WorkspaceLedger): void
-  /** After what dead processes have left in it was cleaned away, once. */
+  /** Cleans away, only once, what dead processes left in the ledger. @returns the ledger after it */
   cleanLedger(): Promise<WorkspaceLedger | undefined>
 }
 
@@ -40,7 +40,7 @@ export interface PromotionRequest extends Omit<AttemptRequest, 'room' | 'mayHave
   rateLimitPassed: Promise<unknown>
   /** Counts up to so many besides the request, which counts as one. @returns how many the rate limit allows now */
   countMore(most: number): Promise<number>
-  /** Until so many more are allowed, or a whole burst; 0 if they are now. */
+  /** How long until this many more, or a whole burst, are allowed; 0 if they are now. */
   pauseMs(count: number): number
 }
 

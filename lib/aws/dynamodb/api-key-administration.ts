@@ -82,5 +82,5 @@ function toAttributes(key: ApiKeyRecord | ApiKeyChange): Record<string, unknown>
 
 const toStatus = (isEnabled: boolean | undefined) => (isEnabled ? 'enabled' : 'disabled')
 
-/** A former token lives as long as these let it, so its new end is made of them. */
+/** The ends of former tokens are computed from these, so they must not have changed. */
 const pickShown = ({ tokenHash, isEnabled, expiresAtMs }: ApiKeyRecord) => ({ tokenHash, isEnabled, expiresAtMs })

@@ -166,5 +166,5 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
   }
 }
 
-/** @param item what a condition has found that asked for the pending item of the attempt */
+/** @param item what a failed condition found instead of the attempt's pending item */
 const isRecorded = ({ attemptId }: Attempt, item: Attributes | undefined) => item?.attempt_id?.S === attemptId

@@ -12,7 +12,7 @@ import { decodeLedger, encodeNewWorkspace, encodeSettings } from './workspace-co
 const IS_SAME_LEDGER = 'created_at = :created_at AND version >= :version'
 const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < :version)'
 const IS_ABSENT = 'attribute_not_exists(workspace_id)'
-/** Holds are of documents that are counted; a refund that is left over is of none. */
+/** Entries need no check: holds are counted, and a refund without a counted document is a leftover. */
 const IS_EMPTY = 'remaining_bytes = quota_bytes AND documents = :none'
 /** In the write that sets the quota: what is held in between stays counted. */
 const KEEP_USED_BYTES = 'remaining_bytes = remaining_bytes + :difference'

@@ -136,7 +136,7 @@ export function createLedger(settings: LedgerSettings): Ledger {
   }
 
   /**
-   * Retries while all places are taken: at once if leftovers take some, as they then take none, otherwise after a pause.
+   * Retries while all places are taken: at once if leftovers take some, as the retry ignores these; else after a pause.
    * @param entry a hold, or a refund
    */
   async function open(kind: Kind, entry: Hold, signal: AbortSignal, retryForMs: number, change: Update) {
@@ -179,7 +179,7 @@ export function createLedger(settings: LedgerSettings): Ledger {
 
 const hasRoom = ({ quotaBytes, usedBytes }: WorkspaceLedger, { sizeBytes }: Hold) => quotaBytes - usedBytes >= sizeBytes
 
-/** How many of these are of dead processes, as far as places for them are given. */
+/** How many of these were left by dead processes, up to the most that extra places are given for. */
 function leftoversIn(entries: readonly Hold[], { leaseEndsAtMs }: Hold): number {
   const leftovers = entries.filter((each) => each.leaseEndsAtMs < leaseEndsAtMs - LEFTOVER_MS)
   return Math.min(leftovers.length, MAX_LEFTOVERS)

@@ -31,8 +31,8 @@ const RETRY_FOR_MS = 250
  * writes, each safe against all others. A repetition after a lost answer may count a request twice: the counter loses
  * one request for a moment.
  *
- * The item of a workspace has a copy of the limits in its ledger, with the ledger's version: a take insists on the limit
- * it was made for, so it cannot count by one that holds no more.
+ * The item of a workspace has a copy of the limits in its ledger, with the ledger's version. A take is conditional on
+ * the limit that it was computed for, so it never counts by an outdated one.
  */
 export function createRateLimiter(
   settings: TableSettings & { workspacesTable: string; policy: RateLimitPolicy; now(): number },

@@ -37,7 +37,7 @@ export function eventOf({ dynamodb = {} }: StreamRecord): DocumentEvent | undefi
     created_at: document.createdAt.toISOString(),
     expires_at: document.expiresAt?.toISOString() ?? null,
     occurred_at: occurredAt.toISOString(),
-    // Grows from event to event of a document id, as the versions of its ledger do, whatever stream and bus do to them.
+    // Made of ledger versions, so it grows with each event of a document id, in whatever order the events arrive.
     sequence: 2 * document.countedFrom + (isMade ? 0 : 1),
   }
   const type = isMade ? 'document.promoted' : eventOfEnd(decode(DELETED, NewImage).event === eventOfEnd(true))

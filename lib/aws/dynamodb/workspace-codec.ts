@@ -55,7 +55,7 @@ type Entry = Omit<Hold, 'workspaceId' | 'documentId'> & { idOfDocument?: string 
 export const HOLD = {
   n: { member: 'sizeBytes', kind: 'number' },
   l: { member: 'leaseEndsAtMs', kind: 'number' },
-  // Without its prefix, and only if it is not made from the attempt's.
+  // The document's id without its prefix, unless it is derived from the attempt's.
   d: { member: 'idOfDocument', kind: 'string', ...OPTIONAL },
 } as const satisfies Codec<Entry>
 

@@ -57,7 +57,7 @@ export function createEventBus({ client, eventBus }: { client: EventBridgeClient
   }
 }
 
-/** The call can never succeed: it is too large, or an entry is no event. A refusal of our role may pass, so it is not meant. */
+/** The call can never succeed: it is too large, or an entry is no event. Not a refusal of our role: that may pass. */
 const isInvalid = (error: unknown) => statusOf(error) === 413 || /^Validation/.test((error as Error).name)
 
 function batchesOf(events: readonly DocumentEvent[]): DocumentEvent[][] {

@@ -6,7 +6,7 @@ import { CLOSING, send } from '../calls/send.ts'
 const NOT_TAKEN = /[\ufffe\uffff]/g
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16)}`
 
-/** In the queue. Each message is an event of the function, which puts the record when it is invoked with it. */
+/** In the queue. Each message is a valid event for the function: invoked with it, it tries to put the record again. */
 export function createKeptRecords<StreamRecord>(settings: {
   client: SQSClient
   eventsQueueUrl: string

@@ -71,7 +71,7 @@ export async function readStart(
   return (await Body?.transformToByteArray()) ?? new Uint8Array()
 }
 
-/** Whether only its writer's key can read the file (SSE-C), or none. GetObject is refused like HeadObject, but says why. */
+/** Whether the file needs its writer's own key (SSE-C), or its KMS key fails. Unlike HeadObject, GetObject says why. */
 async function hasUnusableKey(
   client: S3Client,
   object: { Bucket: string; Key: string },

@@ -15,8 +15,8 @@ const LIMITER_TIMEOUT_MS = 1000
 
 /**
  * Counts the request in parallel with the handler's first lookup; before it writes anything, the handler awaits
- * `rateLimit.rateLimitPassed`. A refusal ends the lookup, and outranks whatever else the handler has found wrong; one
- * that takes no call comes before the handler begins.
+ * `rateLimit.rateLimitPassed`. A refusal ends the lookup, and takes precedence over any error of the handler. If
+ * it needs no call, the handler does not even start.
  */
 export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; now(): number }): ApiMiddleware {
   const { metrics } = deps

@@ -57,7 +57,7 @@ export interface DeletedDocument extends CountedDocument {
   refundVersion?: number | undefined
 }
 
-/** Leads to what an undone attempt still has on its way: a late copy, a late hold. It is undone again once this is due. */
+/** Leads to what an undone attempt may still have under way: a late copy or hold. When due, it is undone again. */
 export interface Stray extends Attempt {
   state: 'stray'
   /** By then, all that the attempt sent has arrived; ms since 1970. */
@@ -77,7 +77,7 @@ export interface DueEntry {
 /** Due are documents that expire, and work that processes have begun and may have left. */
 export type DueKind = 'expiry' | 'work'
 
-/** Only what has expired by that time, ms since 1970; or only what has not. Neither: whatever it is. */
+/** Deletes only what has expired by that time, ms since 1970, or only what has not. Neither: expired or not. */
 export interface Deletion {
   ifExpiredByMs?: number
   unlessExpiredByMs?: number

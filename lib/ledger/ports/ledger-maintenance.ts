@@ -42,8 +42,8 @@ export interface LedgerMaintenance {
   /**
    * Leaves the used bytes alone: a new quota may be lower, then nothing fits until enough is deleted. Documents that are
    * there keep their expiry. May be repeated.
-   * @param change.to missing members stay, undefined ones are removed @param change.shown only if these are as shown, or
-   *   all are as wanted
+   * @param change.to missing members stay, undefined ones are removed @param change.shown what they must still be,
+   *   unless all are already as wanted
    * @returns undefined when there is no such workspace
    */
   change(

@@ -52,7 +52,7 @@ export type HoldOutcome =
   /** `ledger.version` is the first version that counts the bytes. */
   | { outcome: 'held'; ledger: WorkspaceLedger }
   | { outcome: 'quota_exceeded'; ledger: WorkspaceLedger }
-  /** For all that time, the ledger had all the entries that it may have, or DynamoDB throttled it. */
+  /** The whole time, all places in the ledger were taken, or DynamoDB throttled it. */
   | { outcome: 'crowded'; ledger?: WorkspaceLedger }
 
 /**
