@@ -3,7 +3,7 @@ import { formatKeyCursor } from '../../lib/containers/key-cursor.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { OPENAI, UNLIMITED } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
-import { reasonOf, refusalOf } from '../support/api/promotion-answers.ts'
+import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, PATH, useTestApi } from '../support/api/test-api.ts'
 import { storedObject } from '../support/aws/memory-s3.ts'
 
@@ -57,15 +57,15 @@ describe('GET /v1/containers/{c}/files', () => {
     }
   })
 
-  it.each<[string, Record<string, string>, string]>([
-    ['a limit of 0', { limit: '0' }, 'invalid_limit'],
+  it.each<[string, Record<string, string>, string, string?]>([
+    ['what is no container id', {}, 'invalid_container_id', '../ws_2/sess_2'],
     ['a limit above 1,000', { limit: '1001' }, 'invalid_limit'],
     ['a malformed id', { after: 'cfile_' }, 'invalid_file_id'],
     ['a document id', { after: 'file_1' }, 'invalid_file_id'],
     ['a broken cursor', { after: 'cursor_+' }, 'invalid_cursor'],
     ['a path out of the container', { after: formatFileId('../x') }, 'invalid_file_id'],
-  ])('is 400 for %s', async (_, query, reason) => {
-    expect(refusalOf(await list(query))).toEqual([400, reason])
+  ])('is 400 for %s', async (_, query, reason, container) => {
+    expect(refusalOf(await list(query, {}, container))).toEqual([400, reason])
   })
 
   it('is 400 for an order that is not offered, and says which is', async () => {
@@ -73,10 +73,6 @@ describe('GET /v1/containers/{c}/files', () => {
     const detail = expect.stringContaining('only asc is allowed.')
     const metadata = { reason: 'unsupported_parameter', parameter: 'order', detail }
     expect(response).toMatchObject({ status: 400, body: { error: { metadata } } })
-  })
-
-  it('is 400 for what is no container id', async () => {
-    expect(reasonOf(await list({}, {}, '../ws_2/sess_2'))).toBe('invalid_container_id')
   })
 })
 

@@ -3,6 +3,7 @@ import type { WorkspaceId } from '../../lib/ids.ts'
 import { ANTHROPIC, endAfter, idsOf, OPENAI, useDocumentsApi } from '../support/api/documents-api.ts'
 import { idOf, WORKSPACE } from '../support/api/idempotent-promotions.ts'
 import { expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
+import { afterNext, beforeNext } from '../support/beside.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -113,13 +114,10 @@ describe('a document that expires', () => {
   ] as const)('whose DELETE crosses its end is deleted %s: all answers agree', async (_, call, status, isBeaten) => {
     const id = idOf(await promoteFor(3600))
     setClock(END_MS - 1)
-    const documents = files.api.documents as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
-    const send = documents[call]
-    vi.spyOn(documents, call).mockImplementationOnce(async (...args) => {
-      const found = call === 'find' && (await send?.(...args))
+    const cross = call === 'find' ? afterNext : beforeNext
+    cross(files.api.documents, call, async () => {
       setClock(END_MS)
       if (isBeaten) await files.deleteExpired()
-      return found || send?.(...args)
     })
     for (let times = 0; times < 3; times++) expect((await files.remove(id)).status).toBe(status)
     expect(refusalOf(await files.show(id))).toEqual([404, status === 200 ? 'document_not_found' : 'document_expired'])
@@ -132,13 +130,9 @@ describe('a document that expires', () => {
     async (beforeMs) => {
       const id = idOf(await promoteFor(3600))
       const sign = vi.spyOn(files.api.dependencies.downloads, 'signDocument')
-      const { find } = files.api.documents
       setClock(END_MS - beforeMs)
       // Its clock is read once.
-      vi.spyOn(files.api.documents, 'find').mockImplementation(async (...args) => {
-        setClock(END_MS)
-        return find(...args)
-      })
+      beforeNext(files.api.documents, 'find', () => setClock(END_MS))
       const from = new Date(Math.floor((END_MS - beforeMs) / 1000) * 1000)
       const until = new Date(Math.min(from.getTime() + 120_000, END_MS))
       expect((await files.download(id)).body).toMatchObject({ expires_at: until.toISOString() })

@@ -85,11 +85,4 @@ describe('GET /v1/files/{id}/content', () => {
     expect(reasonOf(await download(document.documentId))).toBe('document_not_found')
     expect(files.api.logged.some(({ level }) => level === 'error')).toBe(false)
   })
-
-  it("is 404 for another workspace's document, and signs nothing", async () => {
-    const sign = vi.spyOn(files.api.dependencies.downloads, 'signDocument')
-    const foreign = await record(1, { workspaceId: 'ws_2' as WorkspaceId })
-    expect((await download(foreign.documentId)).status).toBe(404)
-    expect(sign).not.toHaveBeenCalled()
-  })
 })

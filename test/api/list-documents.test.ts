@@ -106,7 +106,6 @@ describe('GET /v1/files', () => {
   })
 
   it.each<[string, Record<string, string | string[]>, string, string]>([
-    ['a limit of 0', { limit: '0' }, 'invalid_limit', '1 to 1000'],
     ['a limit that is no number', { limit: '1e2' }, 'invalid_limit', '1 to 1000'],
     ['two limits', { limit: ['1', '2'] }, 'invalid_parameter', 'limit is invalid. Send it only once.'],
     ['an unknown order', { order: 'up' }, 'invalid_parameter', 'asc, desc'],

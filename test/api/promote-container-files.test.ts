@@ -4,6 +4,7 @@ import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { OPENAI } from '../support/api/documents-api.ts'
 import { all, listOf, manyPaths, outcomesOf, usePromotionsOfMany } from '../support/api/promotions-of-many.ts'
 import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
+import { afterNext } from '../support/beside.ts'
 
 const prepare = usePromotionsOfMany()
 const SHA256 = createHash('sha256').update(CSV).digest('hex')
@@ -64,12 +65,9 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
   it('keeps what another request has made of the same file meanwhile, though there is room for one only', async () => {
     const api = prepare()
     await api.workspaces.create('ws_1' as WorkspaceId, { quotaBytes: CSV.length }, AbortSignal.timeout(1000))
-    const { findAll } = api.documents
-    vi.spyOn(api.documents, 'findAll').mockImplementationOnce(async (...args) => {
-      const found = await findAll(...args)
-      expect(outcomesOf(await api.promoteAll({ paths: [PATH] }))).toEqual(all('promoted', [PATH]))
-      return found
-    })
+    afterNext(api.documents, 'findAll', async () =>
+      expect(outcomesOf(await api.promoteAll({ paths: [PATH] }))).toEqual(all('promoted', [PATH])),
+    )
     expect(outcomesOf(await api.promoteAll({ paths: [PATH] }))).toEqual(all('kept', [PATH]))
   })
 

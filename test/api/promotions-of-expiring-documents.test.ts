@@ -5,6 +5,7 @@ import { idOf, KEY, WORKSPACE, withKey } from '../support/api/idempotent-promoti
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { listOf, outcomesOf } from '../support/api/promotions-of-many.ts'
 import { CSV, PATH } from '../support/api/test-api.ts'
+import { beforeNext } from '../support/beside.ts'
 import { NOW_MS } from '../support/ports.ts'
 
 const HOUR_MS = 3_600_000
@@ -71,13 +72,9 @@ describe('POST …/promote of a file whose document expires', () => {
 
   it('makes it anew when its end comes while the ledger is read', async () => {
     await promoteBoth(3600)
-    const { read } = files.api.ledger
     const endMeanwhile = () => {
       setClock(END_MS - 1)
-      vi.spyOn(files.api.ledger, 'read').mockImplementationOnce(async (...args) => {
-        setClock(END_MS)
-        return read(...args)
-      })
+      beforeNext(files.api.ledger, 'read', () => setClock(END_MS))
     }
     endMeanwhile()
     const { status, headers } = await files.api.promote({
@@ -99,11 +96,8 @@ describe('POST …/promote of a file whose document expires', () => {
     'for %i s, when another request has just changed it to %i s, lets it end after %i s',
     async (seconds, other, end) => {
       await promoteMany(3600)
-      const { setExpiry } = files.api.documents
-      vi.spyOn(files.api.documents, 'setExpiry').mockImplementationOnce(async (...args) => {
-        await setExpiry(args[0], endAfter(other), signal)
-        return setExpiry(...args)
-      })
+      const { documents } = files.api
+      beforeNext(documents, 'setExpiry', (document) => documents.setExpiry(document, endAfter(other), signal))
       const told = listOf(await promoteMany(seconds)).data[0]?.document?.expires_at
       expect([told, files.api.stored.documents()[0]?.expiresAt]).toEqual([endAfter(end).toISOString(), endAfter(end)])
     },

@@ -9,6 +9,7 @@ import {
   usePromotionsOfMany,
 } from '../support/api/promotions-of-many.ts'
 import { CSV, createTestApi } from '../support/api/test-api.ts'
+import { beforeNext } from '../support/beside.ts'
 import { NOW_MS } from '../support/ports.ts'
 
 const prepare = usePromotionsOfMany()
@@ -92,10 +93,8 @@ describe('POST /v1/containers/{container_id}/promote: ends, and says where to go
     const paths = manyPaths(40)
     const api = prepare(paths)
     let remainingMs = LONG_MS
-    const { copy } = api.objects
-    vi.spyOn(api.objects, 'copy').mockImplementation(async (...args) => {
+    beforeNext(api.objects, 'copy', () => {
       remainingMs = TOO_SHORT_MS
-      return copy(...args)
     })
     const first = await api.promoteAll(MANY, { remainingMs: () => remainingMs })
     const done = outcomesOf(first).length

@@ -3,22 +3,15 @@ import { keyIdIn } from '../../lib/auth/api-token.ts'
 import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { createTestApi } from '../support/api/test-api.ts'
+import { useTestApi } from '../support/api/test-api.ts'
 
 const QUOTA_BYTES = 1000
 
-function setUp() {
-  const api = createTestApi({ defaultQuotaBytes: QUOTA_BYTES })
-  const show = async (token: string) => {
-    const { status, body } = await api.call('retrieve_key', { headers: { Authorization: `Bearer ${token}` } })
-    return { status, body: body as Record<string, unknown> }
-  }
-  return { ...api, show }
-}
+const api = useTestApi({ defaultQuotaBytes: QUOTA_BYTES })
+const show = (token: string) => api.call('retrieve_key', { headers: { Authorization: `Bearer ${token}` } })
 
 describe('GET /key', () => {
   it('shows a standard key: what it may do, its end and its limit, the usage of its workspace, and its expiries; no secret', async () => {
-    const api = setUp()
     const retention = { expireAfterSeconds: 3600, expireAtMostSeconds: 7200 }
     await api.workspaces.create(
       'ws_1' as WorkspaceId,
@@ -33,7 +26,7 @@ describe('GET /key', () => {
       requestsPerMinute: 12,
     })
     const used = (document as { size_bytes: number }).size_bytes
-    const { status, body } = await api.show(token)
+    const { status, body } = await show(token)
     expect([status, body]).toEqual([
       200,
       {
@@ -55,25 +48,22 @@ describe('GET /key', () => {
   })
 
   it('shows a management key with all permissions, and the default quota where nothing was promoted yet', async () => {
-    const api = setUp()
     const token = api.apiKeys.add({ kind: 'management', permissions: [], workspaceId: 'ws_new' as WorkspaceId })
     const usage = { quota_bytes: QUOTA_BYTES, used_bytes: 0, remaining_bytes: QUOTA_BYTES, documents: 0 }
     const retention = { expire_after_seconds: null, expire_at_most_seconds: null }
     const key = { workspace_id: 'ws_new', kind: 'management', permissions: [...PERMISSIONS], expires_at: null }
-    expect((await api.show(token)).body).toMatchObject({ ...key, requests_per_minute: 60, ...usage, ...retention })
+    expect((await show(token)).body).toMatchObject({ ...key, requests_per_minute: 60, ...usage, ...retention })
     expect(api.stored.ledgers()).toEqual([])
   })
 
   it('shows a platform key, without a workspace', async () => {
-    const api = setUp()
     const token = api.apiKeys.add({ kind: 'platform', permissions: [] })
     const key = { key_id: keyIdIn(token), kind: 'platform', workspace_id: null, permissions: [], user_id: 'user_1' }
-    expect((await api.show(token)).body).toEqual({ ...key, expires_at: null, requests_per_minute: 6000 })
+    expect((await show(token)).body).toEqual({ ...key, expires_at: null, requests_per_minute: 6000 })
   })
 
   it('is 503 without the ledger', async () => {
-    const api = setUp()
     api.ledger.read = () => Promise.reject(new ServiceError('service_unavailable'))
-    expect((await api.show(api.apiKeys.add())).status).toBe(503)
+    expect((await show(api.apiKeys.add())).status).toBe(503)
   })
 })

@@ -1,6 +1,5 @@
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
-import { percentile } from '../statistics.ts'
-import { allAtOnce, arrivalsAt } from './arrivals.ts'
+import { createRandom, percentile } from '../statistics.ts'
 import { type Answered, type LedgerUse, type Outcome, type Scenario, simulate } from './simulation.ts'
 
 export interface Summary {
@@ -89,4 +88,21 @@ function summarize({ answers, leftOpen, ledger }: Outcome, copySeconds: number):
 function beyondCopy(answers: Answered[], copySeconds: number, part: number): number {
   const seconds = answers.flatMap(({ status, took }) => (status === 200 ? took - copySeconds : []))
   return percentile(seconds, part)
+}
+
+/** When independent requests arrive, in seconds, at an average rate (a Poisson process). */
+function arrivalsAt(perSecond: number, seconds: number, { seed = 3, from = 0 } = {}): number[] {
+  const random = createRandom(seed)
+  const arrivals: number[] = []
+  for (let at = from; ; ) {
+    at -= Math.log(1 - random()) / perSecond
+    if (at >= from + seconds) return arrivals
+    arrivals.push(at)
+  }
+}
+
+/** This many at once: within a tenth of a second. */
+function allAtOnce(count: number): number[] {
+  const random = createRandom(1)
+  return Array.from({ length: count }, () => random() / 10).sort((one, other) => one - other)
 }

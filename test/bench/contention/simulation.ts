@@ -1,4 +1,5 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
+import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { readConfig } from '../../../lib/config.ts'
@@ -9,11 +10,16 @@ import type { Consumption, LimitedDynamoDbOptions } from '../../support/dynamodb
 import type { ThroughputLimits } from '../../support/dynamodb/throughput.ts'
 import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
-import { createFleet, type LambdaProcess } from './fleet.ts'
 import { inProcessOptions } from './in-process.ts'
 import { countLeftOpen, createProcess, prepareTables } from './service.ts'
 import { createSimulatedS3 } from './simulated-s3.ts'
 import { installVirtualClock } from './virtual-clock.ts'
+
+/** One process of a Lambda function: it answers one request at a time and keeps what the code keeps in memory. */
+type LambdaProcess = (event: object, context: object) => Promise<APIGatewayProxyResult>
+
+/** How long a new process takes to answer: some 0.3 s on Lambda (docs/performance.md). */
+const COLD_START_MS = 300
 
 export interface Scenario {
   /** When requests come, in seconds from the start. */
@@ -137,4 +143,28 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
     await clock.runUntil(clock.now() + STEP_SECONDS * 1000)
   }
   return { answers, leftOpen: await countLeftOpen(dynamoDb, config), ledger }
+}
+
+/** It is not known which idle process Lambda takes; here, it is a random one. */
+function createFleet(start: () => LambdaProcess, seed: number) {
+  const random = createRandom(seed)
+  const idle: LambdaProcess[] = []
+  const take = (): LambdaProcess | undefined => {
+    const [taken] = idle.splice(Math.floor(random() * idle.length), 1)
+    return taken
+  }
+  return {
+    /** An idle process answers, or a new one if none is idle. */
+    async invoke(event: object, context: () => object): Promise<APIGatewayProxyResult> {
+      let lambda = take()
+      if (lambda === undefined) {
+        lambda = start()
+        await new Promise((resolve) => setTimeout(resolve, COLD_START_MS))
+      }
+      // The context is made only now: the time a request may take begins when the process does.
+      const answer = await lambda(event, context())
+      idle.push(lambda)
+      return answer
+    },
+  }
 }

@@ -1,4 +1,5 @@
 import { hashToken } from '../../../lib/auth/api-token.ts'
+import { storedLedger } from '../../support/stores/ledger-values.ts'
 import type { SimulatedAnswer } from './s3.ts'
 
 interface DynamoDbRequest {
@@ -21,16 +22,11 @@ const KEY = {
   user_id: { S: 'user_bench' },
   status: { S: 'enabled' },
 }
-const LEDGER = {
-  workspace_id: { S: 'ws_bench' },
-  holds: { M: {} },
-  refunds: { M: {} },
-  quota_bytes: { N: `${QUOTA_BYTES}` },
-  remaining_bytes: { N: `${QUOTA_BYTES / 2}` },
-  documents: { N: '1' },
-  version: { N: '2' },
-  created_at: { N: '0' },
-}
+const LEDGER = storedLedger({
+  workspace_id: 'ws_bench',
+  quota_bytes: QUOTA_BYTES,
+  remaining_bytes: QUOTA_BYTES / 2,
+})
 
 /** The calls of a promotion, by port and method. */
 export function nameDynamoDbCall(body: string): string {

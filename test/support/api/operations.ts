@@ -61,15 +61,8 @@ const TESTED = {
   delete_key: { calls: ['keys.get', 'keys.remove'] },
   delete_workspace: {
     calls: [
-      ...[
-        'ledger.read',
-        'keys.list',
-        'keys.remove',
-        'ledger.remove',
-        'rateLimit.setLimits',
-        'ledger.read',
-        'keys.list',
-      ],
+      ...['ledger.read', 'keys.list', 'keys.remove', 'ledger.remove', 'rateLimit.setLimits'],
+      ...['ledger.read', 'keys.list'],
     ],
   },
   delete_document: {

@@ -1,10 +1,7 @@
 import { DynamoDbFailure } from '../dynamodb/failures.ts'
 import { createLimitedDynamoDb, type LimitedDynamoDbOptions } from '../dynamodb/limited-dynamodb.ts'
-import { parseOnce } from '../dynamodb/parse-once.ts'
 import { UNLIMITED } from '../dynamodb/throughput.ts'
 import type { Store } from './store.ts'
-
-parseOnce()
 
 const WITHOUT_LIMITS: LimitedDynamoDbOptions = { now: Date.now, staleMs: 0, limits: UNLIMITED }
 

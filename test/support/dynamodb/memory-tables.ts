@@ -13,7 +13,6 @@ import type { WorkspaceLedger } from '../../../lib/ledger/ports/ledger.ts'
 import type { Content } from './dynalite.ts'
 import { DynamoDbFailure } from './failures.ts'
 import { createLimitedDynamoDb, type LimitedDynamoDb } from './limited-dynamodb.ts'
-import { parseOnce } from './parse-once.ts'
 import { UNLIMITED } from './throughput.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -53,7 +52,6 @@ export const operationOf = (command: Command) => command.constructor.name.replac
  * of the SDK stands.
  */
 export function createMemoryTables({ now, staleMs = 0 }: { now(): number; staleMs?: number }) {
-  parseOnce()
   const tables = createLimitedDynamoDb({ now, staleMs, limits: UNLIMITED })
   // Each is there before the call returns.
   for (const table of tableDefinitions()) void tables.execute('CreateTable', table)

@@ -9,7 +9,6 @@ import { type DemoFileContent, writeDemoFile } from '../../../infra/local/stores
 import { startLocalStores } from '../../../infra/local/stores/stores.ts'
 import type { Permission } from '../../../lib/auth/caller.ts'
 import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
-import { parseOnce } from '../dynamodb/parse-once.ts'
 import { addKey } from '../stores/keys-and-limits.ts'
 import { CREDENTIALS } from '../stores/stand-ins.ts'
 import { runAdmin } from './admin.ts'
@@ -34,7 +33,6 @@ interface ServiceOptions {
 /** Serves what npm start serves, on a free port and with data of its own. The functions can be killed and restarted. */
 export async function startService(options: ServiceOptions = {}) {
   const { changes, environment = {}, everyMs, host, directory: kept } = options
-  parseOnce()
   const directory = kept ?? (await mkdtemp(join(tmpdir(), 'promotion-service-')))
   const given = inject('definition')
   const faster = <Schedule extends { everyMs: number }>(schedule: Schedule) => ({

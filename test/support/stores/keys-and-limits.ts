@@ -51,6 +51,10 @@ export async function addKey(
 export const counter = (id = 'k'): Counter => ({ id, workspaceId: undefined, requestsPerMinute: undefined })
 
 /** @param client of the table; omitted: one of its own */
-export function createLimiter(policy: RateLimitPolicy, now: () => number, { client } = createMemoryTables({ now })) {
+export function createLimiter(
+  policy: RateLimitPolicy,
+  now: () => number,
+  { client }: Pick<Tables, 'client'> = createMemoryTables({ now }),
+) {
   return createRateLimiter({ client, tableName: RATE_LIMITS_TABLE, workspacesTable: WORKSPACES_TABLE, policy, now })
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { newAttemptId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import { beforeNext } from '../../support/beside.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
 import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
@@ -65,11 +66,7 @@ describe('the audit, of a document that has expired', () => {
   ])('does not report it when it has been %s by then', async (_, change) => {
     const ports = createPorts()
     const document = await expiredFor(ports, 2 * HOUR_MS)
-    const { find } = ports.documents
-    const reading = vi.spyOn(ports.documents, 'find').mockImplementation(async (...args) => {
-      await change(ports, document)
-      return find(...args)
-    })
+    const reading = beforeNext(ports.documents, 'find', () => change(ports, document))
     expect((await runAudit(ports)).findings).toEqual([])
     expect(reading).toHaveBeenCalled()
   })

@@ -9,10 +9,9 @@ import { stateSeconds } from '../../../lib/auth/rate-limit.ts'
 import { DUE_SHARDS, dueShard, dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
 import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
 import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
-import { createRateLimiter } from '../../../lib/aws/dynamodb/rate-limiter.ts'
 import type { ContainerId, DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
-import { counter } from '../../support/stores/keys-and-limits.ts'
+import { counter, createLimiter } from '../../support/stores/keys-and-limits.ts'
 import { LEDGER_SETTINGS, newAttempt } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
@@ -109,13 +108,7 @@ describe('the rate limit', () => {
   ])('writes %s', async (_, found, isFirst) => {
     const answers = found.map((tatMs) => conditionFailed(marshall({ tat_ms: tatMs })))
     const { client, sent } = clientOf({ UpdateItemCommand: () => answers.shift() })
-    const rateLimiter = createRateLimiter({
-      client,
-      tableName: 'limits',
-      workspacesTable: 'w',
-      policy,
-      now: () => 2000,
-    })
+    const rateLimiter = createLimiter(policy, () => 2000, { client })
     expect(await rateLimiter.take(counter(), signal)).toMatchObject({ isAllowed: false })
     expect(sent.map(({ input }) => input.UpdateExpression.includes(':first_tat'))).toEqual(isFirst)
   })
@@ -135,13 +128,7 @@ describe('the rate limit', () => {
     const given = reasons.map((reason) => ({ reason }))
     const about = { $metadata: {}, message: 'no', throttlingReasons: given, ThrottlingReasons: given }
     const { client } = clientOf({ UpdateItemCommand: () => new Thrown(about) })
-    const rateLimiter = createRateLimiter({
-      client,
-      tableName: 'limits',
-      workspacesTable: 'w',
-      policy,
-      now: () => 1000,
-    })
+    const rateLimiter = createLimiter(policy, () => 1000, { client })
     const told = { policy, isAllowed: false, isDisabled: false, remaining: 0, resetMs: 5000, retryAfterMs: 1000 }
     const hold = rateLimiter.take(counter(), signal)
     if (isRefused) expect(await hold).toEqual(told)

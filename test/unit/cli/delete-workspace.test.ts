@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { deleteWorkspaceFor } from '../../../infra/cli/commands/delete-workspace.ts'
+import { afterNext, beforeNext } from '../../support/beside.ts'
 import { createPorts, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports, type Step, WORKSPACE } from '../../support/ports.ts'
 
 const { signal } = new AbortController()
@@ -72,12 +73,7 @@ describe('workspaces delete, beside others', () => {
   it('keeps a workspace in which a document of no bytes was recorded meanwhile: nothing counts it', async () => {
     const ports = createPorts()
     await ports.deps.workspaces.create(WORKSPACE, { quotaBytes: 1000 }, signal)
-    const { read } = ports.ledger
-    vi.spyOn(ports.ledger, 'read').mockImplementation(async (...args) => {
-      const ledger = await read(...args)
-      if (ports.stored.documents().length === 0) await ports.run(['begin', 'record'], ports.begin({ sizeBytes: 0 }))
-      return ledger
-    })
+    afterNext(ports.ledger, 'read', () => ports.run(['begin', 'record'], ports.begin({ sizeBytes: 0 })))
     const removing = vi.spyOn(ports.deps.workspaces, 'remove')
     await expect(remove(ports)).rejects.toMatchObject(BUSY)
     expect(removing).not.toHaveBeenCalled()
@@ -89,19 +85,11 @@ describe('workspaces delete, beside others', () => {
     async (step) => {
       const ports = createPorts()
       const document = await ports.addDocument()
-      const port = (step in ports.ledger ? ports.ledger : ports.documents) as unknown as Record<
-        string,
-        (...args: unknown[]) => Promise<unknown>
-      >
-      const original = port[step] as (...args: unknown[]) => Promise<unknown>
-      let hasStalled = false
-      vi.spyOn(port, step).mockImplementationOnce(async (...args) => {
-        hasStalled = true
-        await remove(ports)
-        return original(...args)
-      })
+      const port: object = step in ports.ledger ? ports.ledger : ports.documents
+      const stalled = beforeNext(port, step as never, () => remove(ports))
       await ports.deleteDocument(document).catch(() => {})
-      expect([hasStalled, ports.stored.ledgers(), leftIn(ports)]).toEqual([true, [], ['gone']])
+      expect(stalled).toHaveBeenCalled()
+      expect([ports.stored.ledgers(), leftIn(ports)]).toEqual([[], ['gone']])
       ports.pass(LEASE_MS)
       await remove(ports)
       expect(leftIn(ports)).toEqual(['gone'])

@@ -1,7 +1,8 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { deleteWorkspaceFor } from '../../../infra/cli/commands/delete-workspace.ts'
 import type { StoredObject } from '../../../infra/local/stores/s3-contents.ts'
 import { createMemoryS3, memoryS3Client, storedObject } from '../../support/aws/memory-s3.ts'
+import { afterNext } from '../../support/beside.ts'
 import { CONFIG } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, LEASE_MS, WORKSPACE } from '../../support/ports.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
@@ -26,13 +27,10 @@ it('sweeps what earlier requests still write while it waits, but nothing that is
     put(`documents/${WORKSPACE}/late/copy`)
     ports.pass(LEASE_MS)
   }
-  const { remove } = ports.deps.workspaces
   let since = ''
-  vi.spyOn(ports.deps.workspaces, 'remove').mockImplementationOnce(async (...args) => {
-    const isRemoved = await remove(...args)
+  afterNext(ports.deps.workspaces, 'remove', async () => {
     since = await makeDocument()
     ports.pass(1000)
-    return isRemoved
   })
   const apiKeys = { list: async function* () {}, removeAll: async () => 0 }
   const config = { ...CONFIG, leaseMs: LEASE_MS }

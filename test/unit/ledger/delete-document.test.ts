@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../lib/errors.ts'
+import { beforeNext } from '../../support/beside.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, LEASE_MS, NOTHING, WORKSPACE } from '../../support/ports.ts'
 import { resolve } from '../../support/unit/resolver-runs.ts'
@@ -72,12 +73,10 @@ describe('a deletion begins a refund of the bytes', () => {
   it('not at all when another has ended the deletion, and the workspace is deleted', async () => {
     const ports = createPorts()
     const document = await ports.addDocument()
-    const { beginRefund } = ports.ledger
-    vi.spyOn(ports.ledger, 'beginRefund').mockImplementationOnce(async (...args) => {
+    beforeNext(ports.ledger, 'beginRefund', async () => {
       ports.pass(LEASE_MS)
       await ports.resolveAll()
       await ports.stored.removeAll(WORKSPACES_TABLE)
-      return beginRefund(...args)
     })
     const deleted = await ports.deleteDocument(document)
     expect(deleted).toMatchObject({ usage: undefined })
