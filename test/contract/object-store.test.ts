@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createContainerFiles } from '../../lib/aws/s3/container-files.ts'
-import { createObjectStore } from '../../lib/aws/s3/object-store.ts'
+import { openStores } from '../../lib/aws/stores.ts'
 import type { ContainerFile } from '../../lib/containers/container-files.ts'
 import { newAttemptId } from '../../lib/ids.ts'
 import { COPY_SETTINGS } from '../support/stores/memory-objects.ts'
@@ -13,13 +12,15 @@ const MIB = 1024 * 1024
 const THRESHOLD = COPY_SETTINGS.multipartThresholdBytes
 const { signal } = new AbortController()
 
+type Stores = ReturnType<typeof openStores>
 const standIns = useStandIns()
-let store: ReturnType<typeof createObjectStore>
+let [store, containerFiles] = [] as unknown as [Stores['objects'], Stores['containerFiles']]
 /** Each test has a new container. */
 let prefix: string
 beforeEach(() => {
-  const { s3: client, config } = standIns()
-  store = createObjectStore({ ...config, ...COPY_SETTINGS, client })
+  const { s3, dynamoDb, config } = standIns()
+  const stores = openStores({ config: { ...config, ...COPY_SETTINGS }, s3, dynamoDb, now: Date.now })
+  ;[store, containerFiles] = [stores.objects, stores.containerFiles]
   prefix = `sandboxes/ws_1/${newAttemptId()}/`
 })
 afterEach(async () => {
@@ -117,10 +118,10 @@ describe('a list', () => {
   ])('of container files has every key by its bytes, the first %i of them at once', async (firstPage, pages) => {
     await put(`${prefix.slice(0, -1)}-r1/a of another container`)
     for (const path of IN_ORDER) await put(prefix + path)
-    const { s3: client, config } = standIns()
-    const { listContainerFiles } = createContainerFiles({ ...config, client })
     const list = (after?: string) =>
-      Array.fromAsync(listContainerFiles({ keyPrefix: prefix, afterKey: after && prefix + after, firstPage }, signal))
+      Array.fromAsync(
+        containerFiles.listContainerFiles({ keyPrefix: prefix, afterKey: after && prefix + after, firstPage }, signal),
+      )
     const pathsOf = (listed: Awaited<ReturnType<typeof list>>) =>
       listed.flatMap(({ files }) => files.map(({ objectKey }) => objectKey.slice(prefix.length)))
     const all = await list()

@@ -1,10 +1,9 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { RateLimiter } from '../../lib/auth/rate-limit.ts'
-import { createRateLimiter } from '../../lib/aws/dynamodb/rate-limiter.ts'
 import type { RateLimitPolicy } from '../../lib/config.ts'
 import { newAttemptId } from '../../lib/ids.ts'
 import { counter } from '../support/stores/keys-and-limits.ts'
-import { useTables } from '../support/stores/table-stores.ts'
+import { openTableStores, useTables } from '../support/stores/table-stores.ts'
 
 /** One request every 100 ms, three at once. */
 const POLICY: RateLimitPolicy = { requestsPerMinute: 600, burst: 3 }
@@ -14,15 +13,9 @@ const tables = useTables()
 let nowMs: number
 let limiter: RateLimiter
 let key: string
-const limiterOf = (policy: RateLimitPolicy) => {
-  const { dynamoDb: client, config } = tables()
-  return createRateLimiter({
-    client,
-    tableName: config.rateLimitsTable,
-    workspacesTable: config.workspacesTable,
-    policy,
-    now: () => nowMs,
-  })
+const limiterOf = (rateLimit: RateLimitPolicy) => {
+  const { dynamoDb, config } = tables()
+  return openTableStores({ dynamoDb, config: { ...config, rateLimit } }, () => nowMs).rateLimiter
 }
 beforeEach(() => {
   nowMs = 1_800_000_000_000
