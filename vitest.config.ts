@@ -15,7 +15,7 @@ const FAST = [
   'test/api/**/*.test.ts',
   'test/protocol/{explorer,histories}/**/*.test.ts',
   // On the tables in memory; on the embedded DynamoDB among STORES.
-  'test/contract/{api-key-administration,document*,due-work,ledger*,rate-limiter}.test.ts',
+  'test/contract/{api-key-administration,document*,due-work,erasures,ledger*,rate-limiter}.test.ts',
 ]
 /** The longest of them, seconds each: some of their cases in a shallow run, more in a deep one. */
 const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']

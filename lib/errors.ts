@@ -142,6 +142,11 @@ export const REASONS = {
     message: 'Workspace storage quota exceeded',
     detail: 'The file does not fit into what is left of the storage quota: delete documents, or ask for more.',
   },
+  workspace_closed: {
+    status: 403,
+    message: 'Workspace closed',
+    detail: 'The workspace is to be erased: it takes no more files.',
+  },
   too_many_promotions: {
     status: 429,
     detail: 'Too many promotions of this workspace are starting at once.',

@@ -8,12 +8,14 @@ import { createDocumentListing } from './dynamodb/document-listing.ts'
 import { createDocumentMaintenance } from './dynamodb/document-maintenance.ts'
 import { createDocuments } from './dynamodb/documents.ts'
 import { createDueWork } from './dynamodb/due-work.ts'
+import { createErasures } from './dynamodb/erasures.ts'
 import { createLedger } from './dynamodb/ledger.ts'
 import { createLedgerMaintenance } from './dynamodb/ledger-maintenance.ts'
 import { createRateLimiter } from './dynamodb/rate-limiter.ts'
 import { createContainerFiles } from './s3/container-files.ts'
 import { createDocumentObjects } from './s3/document-objects.ts'
 import { createDownloadSigner } from './s3/download-signer.ts'
+import { createErasedObjects } from './s3/erased-objects.ts'
 import { createObjectStore } from './s3/object-store.ts'
 import { createUsageFiles } from './s3/usage-files.ts'
 
@@ -46,6 +48,7 @@ export const rateLimiter = (on: StoreSettings) =>
   createRateLimiter({ ...table(on, 'rateLimitsTable'), policy: on.config.rateLimit })
 export const ledger = (on: StoreSettings) => createLedger(table(on, 'workspacesTable'))
 export const workspaces = (on: StoreSettings) => createLedgerMaintenance(table(on, 'workspacesTable'))
+export const erasures = (on: StoreSettings) => createErasures(table(on, 'workspacesTable'))
 export const documents = (on: StoreSettings) => createDocuments(table(on, 'documentsTable'))
 export const maintainedDocuments = (on: StoreSettings) => ({
   ...documents(on),
@@ -57,12 +60,14 @@ export const objects = (on: StoreSettings) => createObjectStore(buckets(on))
 export const documentObjects = (on: StoreSettings) => createDocumentObjects(buckets(on))
 export const containerFiles = (on: StoreSettings) => createContainerFiles(buckets(on))
 export const downloads = (on: StoreSettings) => createDownloadSigner(buckets(on))
+export const erasedObjects = (on: StoreSettings) => createErasedObjects(buckets(on))
 /** undefined: the stage writes none */
 export const usageFiles = (on: StoreSettings) =>
   on.config.usageBucket === '' ? undefined : createUsageFiles(buckets(on))
 
 const PORTS = {
   ...{ apiKeys, keyAdministration, rateLimiter, ledger, workspaces, dueWork, listing, documents: maintainedDocuments },
+  ...{ erasures, erasedObjects },
   ...{ objects, documentObjects, containerFiles, downloads, usageFiles },
   objectKeys: ({ config }: StoreSettings) => createObjectKeys(config.keyTemplates),
   leaseMs: ({ config }: StoreSettings) => config.leaseMs,

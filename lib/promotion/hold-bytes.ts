@@ -3,7 +3,7 @@ import type { WorkspaceId } from '../ids.ts'
 import { freePlaces } from '../ledger/clean-ledger.ts'
 import type { Hold, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { AttemptRequest, PromotionDependencies } from './promotion.ts'
-import { quotaExceeded } from './room.ts'
+import { whyRefused } from './room.ts'
 
 /** A promotion that does not get through to the ledger within this time is refused. */
 const RETRY_FOR_MS = 6000
@@ -38,7 +38,7 @@ export async function holdBytes(
   deps.admission.count(workspaceId, tried.outcome !== 'crowded')
   if (tried.outcome === 'crowded') return tooMany(workspaceId, deps)
   room.see(tried.ledger)
-  return tried.outcome === 'held' ? tried.ledger : quotaExceeded(tried.ledger, sizeBytes)
+  return tried.outcome === 'held' ? tried.ledger : whyRefused(tried.ledger, sizeBytes)
 }
 
 function tooMany(workspaceId: WorkspaceId, { admission }: Pick<PromotionDependencies, 'admission'>): ServiceError {

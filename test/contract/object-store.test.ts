@@ -3,7 +3,7 @@ import type { PutObjectCommandInput } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStores } from '../../lib/aws/stores.ts'
 import type { ContainerFile } from '../../lib/containers/container-files.ts'
-import { newAttemptId } from '../../lib/ids.ts'
+import { newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
 import { COPY_SETTINGS } from '../support/stores/memory-objects.ts'
 import { patternBytes } from '../support/stores/pattern-bytes.ts'
 import { useStandIns } from '../support/stores/stand-ins.ts'
@@ -14,13 +14,17 @@ const { signal } = new AbortController()
 
 type Stores = ReturnType<typeof openStores>
 const standIns = useStandIns()
-let [store, containerFiles] = [] as unknown as [Stores['objects'], Stores['containerFiles']]
+let [store, containerFiles, erasedObjects] = [] as unknown as [
+  Stores['objects'],
+  Stores['containerFiles'],
+  Stores['erasedObjects'],
+]
 /** Each test has a new container. */
 let prefix: string
 beforeEach(() => {
   const { s3, dynamoDb, config } = standIns()
   const stores = openStores({ config: { ...config, ...COPY_SETTINGS }, s3, dynamoDb, now: Date.now })
-  ;[store, containerFiles] = [stores.objects, stores.containerFiles]
+  ;[store, containerFiles, erasedObjects] = [stores.objects, stores.containerFiles, stores.erasedObjects]
   prefix = `sandboxes/ws_1/${newAttemptId()}/`
 })
 afterEach(async () => {
@@ -156,4 +160,21 @@ describe('a list', () => {
     const { workspacePrefix, keys } = await documentKeys(Array.from({ length: 1001 }, (_, i) => `file_${1000 + i}/1`))
     expect(await keysBehind(workspacePrefix)).toEqual(keys)
   })
+})
+
+it('erases all that a bucket has of a workspace, unfinished uploads too, and nothing of one whose id begins alike', async () => {
+  const { s3, config } = standIns()
+  const workspaceId = `ws_${newAttemptId()}` as WorkspaceId
+  const Bucket = config.sandboxBucket
+  const ofOther = `sandboxes/${workspaceId}0/sess_1/a.txt`
+  for (const Key of [`sandboxes/${workspaceId}/sess_1/a b+c.txt`, `sandboxes/${workspaceId}/sess_1/é/结果`, ofOther])
+    await put(Key)
+  await s3.createMultipartUpload({ Bucket, Key: `sandboxes/${workspaceId}/sess_1/b` })
+  const erase = () => erasedObjects.erase({ bucket: 'sandbox', workspaceId }, signal)
+  expect([await erase(), await erase()]).toEqual([
+    { erased: 3, refused: 0 },
+    { erased: 0, refused: 0 },
+  ])
+  const { Contents = [] } = await s3.listObjectsV2({ Bucket, Prefix: `sandboxes/${workspaceId}` })
+  expect(Contents.map(({ Key }) => Key)).toEqual([ofOther])
 })

@@ -14,7 +14,7 @@ const { signal } = new AbortController()
 const TOO_LARGE = { N: '9007199254740993' }
 const KEYS = ['workspace_id', 'document_id']
 /** DynamoDB itself refuses these with another type. */
-const KEYS_OF_INDEXES = ['due_at']
+const KEYS_OF_INDEXES = ['erasure_due_at', 'due_at']
 
 type Damage = (item: Attributes) => void
 

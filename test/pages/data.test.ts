@@ -3,11 +3,18 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { keyIdOf } from '../../lib/auth/api-token.ts'
 import { DELETED, DUE, READY } from '../../lib/aws/dynamodb/document-codec.ts'
 import { HOLD, REFUND, WORKSPACE } from '../../lib/aws/dynamodb/workspace-codec.ts'
+import { openStores } from '../../lib/aws/stores.ts'
 import { resolveDueItems } from '../../lib/ledger/resolve-due-items.ts'
 import { LONGEST_COPY_MS, undo } from '../../lib/ledger/undo.ts'
 import { createTestApi } from '../support/api/test-api.ts'
 import { storedObject } from '../support/aws/memory-s3.ts'
-import { DOCUMENTS_TABLE, KEYS_TABLE, RATE_LIMITS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
+import {
+  CONFIG,
+  DOCUMENTS_TABLE,
+  KEYS_TABLE,
+  RATE_LIMITS_TABLE,
+  WORKSPACES_TABLE,
+} from '../support/dynamodb/memory-tables.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { read, tableRows } from './pages.ts'
 
@@ -87,6 +94,12 @@ beforeAll(async () => {
   const counts = { usedBytes: 1, documents: 1 }
   const drift = { counted: counts, expected: counts, at: { createdAtMs: createdAt.getTime(), version } }
   await workspaces.correct(workspaceId, drift, signal)
+  const asked = { state: 'scheduled', requestedAtMs: 1, beginsAtMs: 1, dueAtMs: 1 } as const
+  await openStores({ config: CONFIG, dynamoDb: stored.client, s3: {} as never, now: () => 1 }).erasures.change(
+    workspaceId,
+    { shown: undefined, to: asked },
+    signal,
+  )
 })
 
 /** Attributes of maps too, as `holds.n`. */
@@ -160,6 +173,6 @@ describe(PAGE, () => {
       Object.keys(codec).map((name) => `${map}.${name}`),
     )
     const ofWorkspaces = attributeRowsOf('Workspaces').flatMap(([first]) => namesIn(first))
-    expect(sorted(ofWorkspaces)).toEqual(sorted([...Object.keys(WORKSPACE), ...ofEntries]))
+    expect(sorted(ofWorkspaces)).toEqual(sorted([...Object.keys(WORKSPACE), 'erasure_due', ...ofEntries]))
   })
 })

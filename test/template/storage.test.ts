@@ -150,7 +150,7 @@ describe('tables', () => {
     expect(described).toMatchInlineSnapshot(`
       [
         "keys: owner_hash:S key_id:S",
-        "workspaces: workspace_id:S",
+        "workspaces: workspace_id:S | erasures: erasure_due:S erasure_due_at:N, KEYS_ONLY",
         "documents: workspace_id:S document_id:S | documents-by-creation: workspace_id:S listed_at:S, INCLUDE filename mime_type size_bytes created_at container_id due_at | due: due_shard:S due_at:N, KEYS_ONLY",
         "rate-limits: key_id:S",
       ]

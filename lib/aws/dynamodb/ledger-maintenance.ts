@@ -5,7 +5,7 @@ import type { WorkspaceLedger } from '../../ledger/ports/ledger.ts'
 import type { LedgerMaintenance, TableShard } from '../../ledger/ports/ledger-maintenance.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { readOrName } from './codec.ts'
-import type { LedgerSettings } from './ledger.ts'
+import { IS_OPEN, type LedgerSettings } from './ledger.ts'
 import { asRead, openTable, setting } from './table.ts'
 import { decodeLedger, encodeNewWorkspace, encodeSettings } from './workspace-codec.ts'
 
@@ -57,7 +57,7 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
         UpdateExpression:
           'SET remaining_bytes = remaining_bytes + :excess_bytes, documents = documents - :excess_documents, ' +
           'corrected_in = version, version = version + :one',
-        ConditionExpression: `${IS_SAME_LEDGER} AND ${IS_NOT_CORRECTED}`,
+        ConditionExpression: `${IS_SAME_LEDGER} AND ${IS_NOT_CORRECTED} AND ${IS_OPEN}`,
         values: {
           ':excess_bytes': counted.usedBytes - expected.usedBytes,
           ':excess_documents': counted.documents - expected.documents,
@@ -115,7 +115,8 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
 
     async remove(workspaceId, version, signal) {
       const condition = {
-        ConditionExpression: version === undefined ? IS_ABSENT : `${IS_ABSENT} OR (version = :version AND ${IS_EMPTY})`,
+        ConditionExpression:
+          version === undefined ? IS_ABSENT : `${IS_ABSENT} OR (version = :version AND ${IS_EMPTY} AND ${IS_OPEN})`,
         values: version === undefined ? undefined : { ':none': 0, ':version': version },
       }
       return (await table.remove(keyOf(workspaceId), condition, { name: 'ledger.remove', signal })).applied

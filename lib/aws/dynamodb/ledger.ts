@@ -33,6 +33,8 @@ const SOON = { ...CLOSING, longestPauseMs: 1 } as const
 const COUNT_CHANGE = 'ADD version :one'
 const COUNT_BYTES = 'SET remaining_bytes = remaining_bytes - :size_bytes, documents = documents + :one'
 const ADD_ENTRY = '#entries.#entry = :entry'
+/** Whose erasure was asked for is closed. */
+export const IS_OPEN = 'attribute_not_exists(erasure)'
 const HAS_PLACE = 'attribute_not_exists(#entries.#entry) AND size(#entries) < :most'
 const IS_THERE = 'attribute_exists(#entries.#entry)'
 const REMOVE_ENTRY = 'REMOVE #entries.#entry'
@@ -69,7 +71,7 @@ export function createLedger(settings: LedgerSettings): Ledger {
       const tryToHold = () =>
         open('holds', hold, signal, retryForMs, {
           UpdateExpression: `${COUNT_BYTES}, ${ADD_ENTRY} ${COUNT_CHANGE}`,
-          ConditionExpression: `remaining_bytes >= :size_bytes AND ${HAS_PLACE}`,
+          ConditionExpression: `remaining_bytes >= :size_bytes AND ${IS_OPEN} AND ${HAS_PLACE}`,
           ExpressionAttributeNames: holdNames(hold),
           values: { ':size_bytes': hold.sizeBytes, ':entry': encodeHold(hold) },
         })
@@ -81,6 +83,7 @@ export function createLedger(settings: LedgerSettings): Ledger {
       if (written === 'throttled' || !written.item) return { outcome: 'crowded' }
       const ledger = decodeLedger(written.item)
       if (written.applied) return { outcome: 'held', ledger }
+      if (ledger.erasure) return { outcome: 'closed', ledger }
       return { outcome: hasRoom(ledger, hold) ? 'crowded' : 'quota_exceeded', ledger }
     },
 
@@ -149,7 +152,7 @@ export function createLedger(settings: LedgerSettings): Ledger {
     const retryOf = async (error: unknown) => {
       if (!(error instanceof ConditionalCheckFailedException) || !error.Item) return undefined
       const ledger = decodeLedger(error.Item)
-      if (kind === 'holds' && !hasRoom(ledger, entry)) return undefined
+      if (kind === 'holds' && (ledger.erasure || !hasRoom(ledger, entry))) return undefined
       const leftovers = leftoversIn(ledger[kind], entry)
       const isAtOnce = leftovers > ignored
       ignored = leftovers

@@ -1,6 +1,7 @@
 import { type AttemptId, documentIdOfAttempt, type RefundId, type WorkspaceId, withoutPrefix } from '../../ids.ts'
 import type {
   Counts,
+  Erasure,
   Hold,
   Refund,
   StorageUsage,
@@ -24,6 +25,9 @@ interface WorkspaceItem extends WorkspaceSettings {
   refunds: Record<string, unknown>
   /** The version before an audit's last correction. */
   correctedIn?: number
+  erasure?: Record<string, unknown>
+  /** When the erasure's next step is due; the key of the index `erasures`. */
+  erasureDueAtMs?: number
 }
 
 const OPTIONAL = { isOptional: true } as const
@@ -46,6 +50,8 @@ export const WORKSPACE = {
   holds: { member: 'holds', kind: 'map' },
   refunds: { member: 'refunds', kind: 'map' },
   corrected_in: { member: 'correctedIn', kind: 'number', ...OPTIONAL },
+  erasure: { member: 'erasure', kind: 'map', ...OPTIONAL },
+  erasure_due_at: { member: 'erasureDueAtMs', kind: 'number', ...OPTIONAL },
   ...SETTINGS,
 } as const satisfies Codec<WorkspaceItem>
 
@@ -66,6 +72,28 @@ const toEntry = ({ documentId, ...entry }: Hold): Entry =>
 
 export const encodeHold = (hold: Hold) => encode<Entry>(HOLD, toEntry(hold))
 export const encodeRefund = (refund: Refund) => encode<Entry>(REFUND, toEntry(refund))
+
+const ERASURE = {
+  state: { member: 'state', kind: 'string' },
+  requested_at: { member: 'requestedAtMs', kind: 'number' },
+  begins_at: { member: 'beginsAtMs', kind: 'number' },
+  used_bytes: { member: 'usedBytes', kind: 'number', ...OPTIONAL },
+  documents: { member: 'documents', kind: 'number', ...OPTIONAL },
+  ended_at: { member: 'endedAtMs', kind: 'number', ...OPTIONAL },
+  verified_at: { member: 'verifiedAtMs', kind: 'number', ...OPTIONAL },
+  refused: { member: 'refused', kind: 'number', ...OPTIONAL },
+  reason: { member: 'reason', kind: 'string', ...OPTIONAL },
+} as const satisfies Codec<Erasure>
+
+/** The attributes of the ledger that an erasure is; all undefined: there is none. */
+export const encodeErasure = (erasure: Erasure | undefined) => ({
+  erasure: erasure && withoutUndefined(encode<Erasure>(ERASURE, erasure)),
+  erasure_due_at: erasure?.dueAtMs,
+  erasure_due: erasure?.dueAtMs === undefined ? undefined : 'due',
+})
+
+const withoutUndefined = (values: object) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 
 /** Encodes only the members that `of` has, undefined or not. */
 export function encodeSettings(settings: Partial<WorkspaceSettings>, of: object = settings): Record<string, unknown> {
@@ -94,7 +122,13 @@ export function decodeUsage(attributes: Attributes): StorageUsage {
 
 /** @throws UnreadableItemError */
 export function decodeLedger(attributes: Attributes): WorkspaceLedger {
-  const { remainingBytes, correctedIn: _, ...item } = decode<WorkspaceItem>(WORKSPACE, attributes)
+  const {
+    remainingBytes,
+    correctedIn: _,
+    erasure,
+    erasureDueAtMs,
+    ...item
+  } = decode<WorkspaceItem>(WORKSPACE, attributes)
   const { workspaceId } = item
   const entryOf = (codec: Codec<Entry>, id: string, stored: unknown, kind: string) => {
     const name = `${kind} ${id} of workspace ${workspaceId}`
@@ -105,10 +139,16 @@ export function decodeLedger(attributes: Attributes): WorkspaceLedger {
   return {
     ...item,
     usedBytes: item.quotaBytes - remainingBytes,
+    ...(erasure && { erasure: erasureOf(erasure, item.workspaceId, erasureDueAtMs) }),
     holds: Object.entries(item.holds).map(([id, hold]) => entryOf(HOLD, id, hold, 'hold')),
     refunds: Object.entries(item.refunds).map(([id, refund]) => ({
       ...entryOf(REFUND, id, refund, 'refund'),
       refundId: id as RefundId,
     })),
   }
+}
+
+function erasureOf(stored: object, workspaceId: WorkspaceId, dueAtMs: number | undefined): Erasure {
+  const erasure = decodeMap<Erasure>(ERASURE, stored, `the erasure of workspace ${workspaceId}`)
+  return dueAtMs === undefined ? erasure : { ...erasure, dueAtMs }
 }

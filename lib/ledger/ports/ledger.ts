@@ -38,6 +38,24 @@ export interface WorkspaceSettings extends Retention {
   label?: string | undefined
 }
 
+/** The end of a workspace: from the request on, it is closed. All times are ms since 1970. */
+export interface Erasure {
+  state: 'scheduled' | 'erasing' | 'verifying' | 'erased'
+  requestedAtMs: number
+  beginsAtMs: number
+  /** When the next step is to be done; missing: none is left. */
+  dueAtMs?: number | undefined
+  /** Counted when it began. */
+  usedBytes?: number | undefined
+  documents?: number | undefined
+  /** Everything that was found had gone for the first time; nothing was found any more. */
+  endedAtMs?: number | undefined
+  verifiedAtMs?: number | undefined
+  /** Objects that S3 has refused to delete, and why. */
+  refused?: number | undefined
+  reason?: string | undefined
+}
+
 /** One item for each workspace, as of one moment. */
 export interface WorkspaceLedger extends WorkspaceSettings, Counts {
   workspaceId: WorkspaceId
@@ -46,12 +64,15 @@ export interface WorkspaceLedger extends WorkspaceSettings, Counts {
   version: number
   holds: Hold[]
   refunds: Refund[]
+  erasure?: Erasure | undefined
 }
 
 export type HoldOutcome =
   /** `ledger.version` is the first version that counts the bytes. */
   | { outcome: 'held'; ledger: WorkspaceLedger }
   | { outcome: 'quota_exceeded'; ledger: WorkspaceLedger }
+  /** The workspace's erasure was asked for. */
+  | { outcome: 'closed'; ledger: WorkspaceLedger }
   /** The whole time, all places in the ledger were taken, or DynamoDB throttled it. */
   | { outcome: 'crowded'; ledger?: WorkspaceLedger }
 

@@ -79,7 +79,10 @@ export class Promises {
   /** All this is true at every moment, whatever has happened. @throws Error */
   check(processes: Iterable<Process>): void {
     const items = this.#stores.items()
-    this.#checkBytes(items)
+    const { erasure } = this.#stores.ledger() ?? {}
+    if (erasure?.state === 'erased') this.#checkErased(items)
+    // An erasure removes what is counted, and does not count back.
+    else if (erasure === undefined || erasure.state === 'scheduled') this.#checkBytes(items)
     for (const process of processes) {
       if (process.outcome && !this.#answered.has(process)) this.#checkAnswer(process, process.outcome)
     }
@@ -94,9 +97,17 @@ export class Promises {
       if (name && !isExpired) throw new Error(`${name} was answered an error, and its document is there`)
     }
     const live = new Set(items.flatMap((item) => (item.state === 'ready' ? item.attemptId : [])))
+    const isErased = erasure !== undefined && erasure.state !== 'scheduled'
     const lost = [...this.#recorded.keys()].find((attemptId) => !live.has(attemptId) && !this.#mayGo.has(attemptId))
-    if (lost) throw new Error(`the document of attempt ${lost} is gone, and nobody deleted it`)
+    if (lost && !isErased) throw new Error(`the document of attempt ${lost} is gone, and nobody deleted it`)
     if (this.#revived.length > 0) throw new Error(`a document had expired, and is there again`)
+  }
+
+  /** From then on, nothing of the workspace is there, and nothing comes back. */
+  #checkErased(items: (DocumentItem | Stray)[]): void {
+    const { usedBytes, documents, holds, refunds } = this.#stores.ledger() ?? NO_LEDGER
+    const left = [usedBytes, documents, holds, refunds, items, [...this.#stores.objects.keys()]]
+    expectEqual(left, [0, 0, [], [], [], []], 'what is erased is gone')
   }
 
   /** I2: "The ledger counts exactly…": docs/reliability.md. */

@@ -1,5 +1,6 @@
 import { endLeftovers } from '../../../infra/cli/commands/delete-workspace.ts'
 import { deleteWorkspace } from '../../../lib/administration/delete-workspace.ts'
+import { eraseWorkspace } from '../../../lib/administration/erase-workspace.ts'
 import { audit } from '../../../lib/audit/audit.ts'
 import { addItem, beginSum } from '../../../lib/audit/audit-usage.ts'
 import { formatFileId } from '../../../lib/ids.ts'
@@ -25,6 +26,8 @@ export type Request =
   | { do: 'repair' }
   /** As `DELETE /workspaces/{workspace_id}` does; its keys are no part of this world. */
   | { do: 'delete_workspace' }
+  /** As the function does; it asks for the erasure, too, if nobody has. */
+  | { do: 'erase' }
   /** As `workspaces delete --empty`. @param of the documents that it found */
   | { do: 'empty_workspace'; of?: WorkspaceDocument[] }
 
@@ -36,10 +39,11 @@ export interface Audited {
 
 type Dependencies = ReturnType<Stores['dependencies']>
 const { signal } = new AbortController()
+/** They are no part of this world. */
+const NO_KEYS = { removeAll: async () => {} }
 
 export async function handle(request: Request, deps: Dependencies): Promise<unknown> {
-  const removeWorkspace = () =>
-    deleteWorkspace(WORKSPACE, { ...deps, apiKeys: { removeAll: async () => {} } as never }, signal)
+  const removeWorkspace = () => deleteWorkspace(WORKSPACE, { ...deps, apiKeys: NO_KEYS as never }, signal)
   switch (request.do) {
     case 'promote':
       return promote(request, deps)
@@ -69,6 +73,19 @@ export async function handle(request: Request, deps: Dependencies): Promise<unkn
     }
     case 'delete_workspace':
       return removeWorkspace()
+    case 'erase': {
+      const ledger = await deps.ledger.read(WORKSPACE, signal)
+      if (ledger?.erasure === undefined) {
+        const asked = {
+          state: 'scheduled',
+          requestedAtMs: deps.now(),
+          beginsAtMs: deps.now(),
+          dueAtMs: deps.now(),
+        } as const
+        if (ledger) await deps.erasures.change(WORKSPACE, { shown: undefined, to: asked }, signal)
+      }
+      return eraseWorkspace(WORKSPACE, { ...deps, apiKeys: NO_KEYS }, signal)
+    }
     case 'empty_workspace':
       for (const document of request.of ?? []) await deleteDocument(document, {}, deps, signal)
       await endLeftovers(WORKSPACE, deps as never, signal)
@@ -102,6 +119,8 @@ async function add(deps: Dependencies): Promise<Audited | undefined> {
   if (cut === undefined) return undefined
   let sum = beginSum(cut, deps.now())
   for await (const item of deps.documents.list(WORKSPACE, signal)) sum = addItem(sum, item)
+  // No audit adds up a workspace whose erasure was asked for.
+  if ((await deps.ledger.read(WORKSPACE, signal))?.erasure) return undefined
   const { usedBytes, documents } = cut
   return { counted: { usedBytes, documents }, expected: sum.atCut }
 }

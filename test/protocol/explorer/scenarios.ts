@@ -44,6 +44,7 @@ const audit = { do: 'audit' } as const
 const repair = { do: 'repair' } as const
 const deleteWorkspace = { do: 'delete_workspace' } as const
 const emptyWorkspace = { do: 'empty_workspace' } as const
+const erasure = { do: 'erase' } as const
 const EXPIRES_IN_SECONDS = 3600
 const expiring = { ...keyed, expiresInSeconds: EXPIRES_IN_SECONDS }
 const keyedBefore: Circumstance = { before: 'keyed' }
@@ -127,6 +128,22 @@ export const SCENARIOS = {
   }),
   emptying: scenario('a workspace is emptied, a promotion', [emptyWorkspace, plain, resolver], [2, 1, 1], keyedBefore),
   emptyingDeletion: scenario('a workspace is emptied, a deletion', [emptyWorkspace, deletion], [2, 1, 1], keyedBefore),
+  erasure: scenario('an erasure, a promotion', [erasure, plain, resolver], [2, 1, 1], keyedBefore),
+  erasureOfTwins: scenario('an erasure, two promotions with one key', [erasure, keyed, keyed], [2, 1, 1], keyedBefore),
+  erasureRecord: scenario('a record, an erasure, a resolver', [keyed, erasure, resolver], [2, 1, 1], {
+    ...keyedBefore,
+    begun: 'documents.record',
+  }),
+  erasureDeletion: scenario('an erasure, a deletion, a cleaner', [erasure, deletion, cleaner], [2, 1, 1], keyedBefore),
+  erasureExpiry: scenario(
+    'an erasure, an expiry, its promotion again',
+    [erasure, resolver, expiring],
+    [2, 1, 1],
+    expired,
+  ),
+  erasureRepair: scenario('an erasure, a repair, a promotion', [erasure, repair, plain], [2, 1, 1], keyedBefore),
+  erasureAudit: scenario('an erasure, an audit, a deletion', [erasure, audit, deletion], [3, 0, 0], keyedBefore),
+  erasures: scenario('two runs of an erasure, a promotion', [erasure, erasure, plain], [2, 1, 1], keyedBefore),
   recording: scenario('a record, its deletion, a resolver', [keyed, deletion, resolver], [2, 1, 1], {
     begun: 'documents.record',
   }),

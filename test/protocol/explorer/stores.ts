@@ -139,10 +139,15 @@ export class Stores {
       }
       case 'DeleteObject':
         this.objects.delete(input.Key)
+        this.files.delete(input.Key)
         return {}
       case 'ListObjectsV2': {
         const keys = [...this.objects.keys()].filter((key) => key.startsWith(input.Prefix ?? '')).toSorted()
         return { Contents: keys.map((Key) => ({ Key, Size: this.objects.get(Key) })) }
+      }
+      case 'ListObjectVersions': {
+        const all = [...this.objects.keys(), ...this.files.keys()]
+        return { Versions: all.filter((key) => key.startsWith(input.Prefix ?? '')).map((Key) => ({ Key })) }
       }
       case 'ListMultipartUploads':
         return { Uploads: [] }

@@ -23,7 +23,8 @@ const { signal } = new AbortController()
 function adapters({ client } = clientOf()) {
   const buckets = { sandboxBucket: '', documentsBucket: '', multipartThresholdBytes: 1000 }
   const rateLimit = { requestsPerMinute: 60, burst: 5 }
-  const config = { ...buckets, rateLimit, defaultQuotaBytes: 1000 } as never
+  const keyTemplates = { sandbox: 's/{workspace_id}/', document: 'd/{workspace_id}/' }
+  const config = { ...buckets, keyTemplates, rateLimit, defaultQuotaBytes: 1000 } as never
   return openStores({ config, dynamoDb: client, s3: client, now: () => 0 })
 }
 
@@ -39,6 +40,7 @@ const source = { objectKey: 's', etag: '"e"', sizeBytes: 1, isArchived: false, m
 const copy = { source, objectKey: 'd', mimeType: 'text/plain' }
 const drift = { counted: { usedBytes: 0, documents: 0 }, expected: { usedBytes: 1, documents: 1 } }
 const at = { createdAtMs: 1, version: 1 }
+const asked = { state: 'scheduled', requestedAtMs: 1, beginsAtMs: 2, dueAtMs: 2 } as const
 const quota = { shown: { quotaBytes: 1 }, to: { quotaBytes: 2 } }
 const KEY_ID = keyIdOf(workspaceId)
 const key = { tokenHash: 'h', keyId: KEY_ID, workspaceId, kind: 'standard', permissions: [], isEnabled: true } as never
@@ -76,6 +78,11 @@ const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][]
   ['ledger.makeWorkspace', ({ workspaces }) => workspaces.create(workspaceId, { quotaBytes: 1 }, signal), 'closes'],
   ['ledger.change', ({ workspaces }) => workspaces.change(workspaceId, quota, signal), 'opens'],
   ['ledger.remove', ({ workspaces }) => workspaces.remove(workspaceId, 1, signal), 'closes'],
+  ['erasures.listDue', ({ erasures }) => first(erasures.listDue(1, signal)), 'may lag'],
+  ['erasures.change', ({ erasures }) => erasures.change(workspaceId, { shown: undefined, to: asked }, signal), 'opens'],
+  ['erasures.clear', ({ erasures }) => erasures.clear(workspaceId, signal), 'closes'],
+  ['documents.list', ({ erasures }) => first(erasures.removeItems(workspaceId, signal))],
+  ['ListMultipartUploads', ({ erasedObjects }) => erasedObjects.erase({ bucket: 'sandbox', workspaceId }, signal)],
   ['documents.find', ({ documents }) => documents.find(document, signal)],
   ['documents.findAll', ({ documents }) => documents.findAll(workspaceId, [documentId], signal)],
   ['documents.begin', ({ documents }) => documents.begin(pendingOf(attempt), undefined, signal), 'opens'],

@@ -1,0 +1,79 @@
+import type { ApiKeyAdministration } from '../auth/api-key-administration.ts'
+import type { WorkspaceId } from '../ids.ts'
+import type { Erasure, Ledger } from '../ledger/ports/ledger.ts'
+import { LONGEST_COPY_MS } from '../ledger/undo.ts'
+import type { ErasedObjects, Erasures } from './ports/erasures.ts'
+
+export interface ErasureDependencies {
+  ledger: Pick<Ledger, 'read'>
+  erasures: Erasures
+  erasedObjects: ErasedObjects
+  apiKeys: Pick<ApiKeyAdministration, 'removeAll'>
+  now(): number
+}
+
+/** Longer than one run of the function: after it, another run goes on with what a dead one has left. */
+const CLAIM_MS = 15 * 60 * 1000
+/** Whatever was under way when the keys went has arrived by then: requests live for 28 s, and S3 may copy for longer. */
+const SECOND_LOOK_MS = LONGEST_COPY_MS + 5 * 60 * 1000
+const REFUSED_AGAIN_MS = 60 * 60 * 1000
+
+/**
+ * Goes on with the erasure of a workspace, if it is due and nobody else is at work on it. The workspace is closed, so
+ * nobody misses what it counts: items are removed as they are, and the ledger is set to nothing at the end. What arrives
+ * meanwhile finds no item and no hold; what it leaves behind, a second look finds.
+ * @returns how far it has come; undefined: there is nothing to do now
+ */
+export async function eraseWorkspace(
+  workspaceId: WorkspaceId,
+  deps: ErasureDependencies,
+  signal: AbortSignal,
+): Promise<Erasure | undefined> {
+  const { erasures, now } = deps
+  const ledger = await deps.ledger.read(workspaceId, signal)
+  const shown = ledger?.erasure
+  if (shown?.dueAtMs === undefined || shown.dueAtMs > now()) return undefined
+  const { usedBytes, documents } = ledger ?? {}
+  const begun = shown.state === 'scheduled' ? { ...shown, state: 'erasing' as const, usedBytes, documents } : shown
+  const claimed: Erasure = { ...begun, dueAtMs: now() + CLAIM_MS }
+  if (!(await erasures.change(workspaceId, { shown, to: claimed }, signal))) return undefined
+  const found = await eraseAll(workspaceId, deps, signal)
+  const to = next(claimed, found, now())
+  return (await erasures.change(workspaceId, { shown: claimed, to }, signal)) ? to : undefined
+}
+
+interface Found {
+  erased: number
+  refused: number
+  reason?: string | undefined
+}
+
+/** Keys first, so that nothing new comes in; then what leads to objects, and the objects, whatever leads to them. */
+async function eraseAll(
+  workspaceId: WorkspaceId,
+  { apiKeys, erasures, erasedObjects, ledger, now }: ErasureDependencies,
+  signal: AbortSignal,
+): Promise<Found> {
+  await apiKeys.removeAll(workspaceId, now(), signal)
+  let erased = 0
+  for await (const removed of erasures.removeItems(workspaceId, signal)) erased += removed
+  const counted = await ledger.read(workspaceId, signal)
+  erased += (counted?.holds.length ?? 0) + (counted?.refunds.length ?? 0)
+  await erasures.clear(workspaceId, signal)
+  const found: Found = { erased, refused: 0 }
+  for (const bucket of ['documents', 'sandbox'] as const) {
+    const { reason, ...swept } = await erasedObjects.erase({ bucket, workspaceId }, signal)
+    found.erased += swept.erased
+    found.refused += swept.refused
+    found.reason ??= reason
+  }
+  return found
+}
+
+/** Nothing found by a second look: it is erased. */
+function next(claimed: Erasure, { erased, refused, reason }: Found, nowMs: number): Erasure {
+  const { dueAtMs: _, refused: __, reason: ___, ...erasure } = claimed
+  if (refused > 0) return { ...erasure, state: 'erasing', refused, reason, dueAtMs: nowMs + REFUSED_AGAIN_MS }
+  if (erasure.state === 'verifying' && erased === 0) return { ...erasure, state: 'erased', verifiedAtMs: nowMs }
+  return { ...erasure, state: 'verifying', endedAtMs: erasure.endedAtMs ?? nowMs, dueAtMs: nowMs + SECOND_LOOK_MS }
+}

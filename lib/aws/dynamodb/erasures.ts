@@ -1,0 +1,77 @@
+import { QueryCommand } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
+import pMap from 'p-map'
+import type { Erasures } from '../../administration/ports/erasures.ts'
+import type { WorkspaceId } from '../../ids.ts'
+import { CLOSING, SENT_ONCE, send } from '../calls/send.ts'
+import type { Attributes } from './codec.ts'
+import { IS_OPEN } from './ledger.ts'
+import { listPages } from './list-pages.ts'
+import { asRead, openTable, setting, type TableSettings } from './table.ts'
+import { encodeErasure } from './workspace-codec.ts'
+
+/** Index of the Workspaces table. Contains only workspaces whose erasures go on. */
+export const ERASURES_INDEX = 'erasures'
+const STATE_NAME = { '#state': 'state' }
+const IS_IN_STATE = 'erasure.#state = :state'
+const IS_AT_WORK = 'erasure.#state IN (:erasing, :verifying)'
+const AT_ONCE = { concurrency: 24 }
+
+export function createErasures(settings: TableSettings & { documentsTable: string }): Erasures {
+  const { client, tableName, documentsTable } = settings
+  const table = openTable(settings)
+  const documents = openTable({ client, tableName: documentsTable })
+  const keyOf = (workspaceId: WorkspaceId) => ({ workspace_id: workspaceId })
+
+  return {
+    async *listDue(byMs, signal) {
+      const query = {
+        TableName: tableName,
+        IndexName: ERASURES_INDEX,
+        KeyConditionExpression: 'erasure_due = :due AND erasure_due_at <= :by',
+        ExpressionAttributeValues: marshall({ ':due': 'due', ':by': byMs }),
+      }
+      const options = { name: 'erasures.listDue', signal }
+      for await (const items of listPages((start) => send(client, new QueryCommand({ ...query, ...start }), options)))
+        for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId
+    },
+
+    async change(workspaceId, { shown, to }, signal) {
+      const change = setting(encodeErasure(to))
+      // Each step has a time of its own.
+      const due = asRead({ erasure_due_at: shown?.dueAtMs })
+      const update = {
+        ...change,
+        UpdateExpression: `${change.UpdateExpression} ADD version :one`,
+        ConditionExpression: `attribute_exists(workspace_id) AND ${shown ? IS_IN_STATE : IS_OPEN} AND ${due.condition}`,
+        ExpressionAttributeNames: { ...change.ExpressionAttributeNames, ...(shown && STATE_NAME) },
+        values: { ...change.values, ...due.values, ':one': 1, ':state': shown?.state },
+      }
+      // Each is another than the one before, so a repetition finds what it has written, and says that it did nothing.
+      return (await table.update(keyOf(workspaceId), update, { name: 'erasures.change', signal, ...SENT_ONCE })).applied
+    },
+
+    async clear(workspaceId, signal) {
+      const change = {
+        UpdateExpression:
+          'SET remaining_bytes = quota_bytes, documents = :none, holds = :empty, refunds = :empty ADD version :one',
+        ConditionExpression: IS_AT_WORK,
+        ExpressionAttributeNames: STATE_NAME,
+        values: { ':none': 0, ':empty': {}, ':one': 1, ':erasing': 'erasing', ':verifying': 'verifying' },
+      }
+      await table.update(keyOf(workspaceId), change, { name: 'erasures.clear', signal, ...CLOSING })
+    },
+
+    async *removeItems(workspaceId, signal) {
+      const options = { name: 'documents.list', signal }
+      const remove = ({ workspace_id, document_id }: Attributes) => {
+        const key = { workspace_id: workspace_id?.S, document_id: document_id?.S }
+        return documents.remove(key, {}, { name: 'documents.remove', signal, ...CLOSING })
+      }
+      for await (const items of documents.pagesOf('workspace_id', workspaceId, options)) {
+        await pMap(items, remove, AT_ONCE)
+        yield items.length
+      }
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import { expect, it, vi } from 'vitest'
+import { eraseWorkspace } from '../../../lib/administration/erase-workspace.ts'
+import type { Erasure } from '../../../lib/ledger/ports/ledger.ts'
+import { createPorts, WORKSPACE } from '../../support/ports.ts'
+
+const { signal } = new AbortController()
+const MINUTE_MS = 60_000
+
+/** A workspace with two documents, whose erasure is due now. */
+async function prepare() {
+  const ports = createPorts()
+  const { clock, deps } = ports
+  await ports.addDocument()
+  await ports.addDocument()
+  const asked: Erasure = {
+    state: 'scheduled',
+    requestedAtMs: clock.nowMs,
+    beginsAtMs: clock.nowMs,
+    dueAtMs: clock.nowMs,
+  }
+  await deps.erasures.change(WORKSPACE, { shown: undefined, to: asked }, signal)
+  const erase = vi.fn(async () => ({ erased: 0, refused: 0 }) as { erased: number; refused: number; reason?: string })
+  const removeAll = vi.fn(async () => {})
+  const run = () => eraseWorkspace(WORKSPACE, { ...deps, erasedObjects: { erase }, apiKeys: { removeAll } }, signal)
+  return {
+    ...ports,
+    run,
+    erase,
+    removeAll,
+    erasureNow: async () => (await deps.ledger.read(WORKSPACE, signal))?.erasure,
+  }
+}
+
+it('removes keys, items, bytes and objects, looks again after twenty minutes, and is done when that finds nothing', async () => {
+  const { clock, erase, removeAll, run, state } = await prepare()
+  const beganAtMs = clock.nowMs
+  const counted = { usedBytes: 200, documents: 2 }
+  expect(await run()).toMatchObject({ state: 'verifying', ...counted, dueAtMs: beganAtMs + 20 * MINUTE_MS })
+  expect(state()).toMatchObject({ used: 0, entries: 0, documents: 0 })
+  expect(await run()).toBeUndefined()
+  clock.nowMs += 20 * MINUTE_MS
+  erase.mockResolvedValueOnce({ erased: 1, refused: 0 })
+  expect(await run()).toMatchObject({ state: 'verifying', dueAtMs: beganAtMs + 40 * MINUTE_MS })
+  clock.nowMs += 20 * MINUTE_MS
+  const times = { endedAtMs: beganAtMs, verifiedAtMs: clock.nowMs }
+  expect(await run()).toEqual({
+    state: 'erased',
+    requestedAtMs: beganAtMs,
+    beginsAtMs: beganAtMs,
+    ...counted,
+    ...times,
+  })
+  expect([removeAll.mock.calls.length, erase.mock.calls.length]).toEqual([3, 6])
+  clock.nowMs += 20 * MINUTE_MS
+  expect(await run()).toBeUndefined()
+})
+
+it('never becomes erased while S3 refuses: it is tried each hour, and says how many, and why', async () => {
+  const { clock, erase, run } = await prepare()
+  const refusal = { refused: 3, reason: 'AccessDenied: locked' }
+  for (let tries = 0; tries < 3; tries++) {
+    erase.mockResolvedValueOnce({ erased: 0, ...refusal })
+    expect(await run()).toMatchObject({ state: 'erasing', ...refusal, dueAtMs: clock.nowMs + 60 * MINUTE_MS })
+    clock.nowMs += 60 * MINUTE_MS
+  }
+  expect(await run()).toMatchObject({ state: 'verifying' })
+})
+
+it('is gone on with by another run a quarter of an hour after one that died, and not before', async () => {
+  const { clock, erase, erasureNow, run } = await prepare()
+  erase.mockRejectedValueOnce(new Error('killed'))
+  await expect(run()).rejects.toThrow('killed')
+  expect(await erasureNow()).toMatchObject({ state: 'erasing', usedBytes: 200, documents: 2 })
+  expect(await run()).toBeUndefined()
+  clock.nowMs += 15 * MINUTE_MS
+  expect(await run()).toMatchObject({ state: 'verifying', usedBytes: 200, documents: 2 })
+})
+
+it('does nothing beside another run, before its time, and where none was asked for', async () => {
+  const { clock, deps, erase, run } = await prepare()
+  const both = await Promise.all([run(), run()])
+  expect(both.filter((each) => each !== undefined)).toHaveLength(1)
+  clock.nowMs += 1
+  expect(await run()).toBeUndefined()
+  expect(erase).toHaveBeenCalledTimes(2)
+  const other = { ...deps, erasedObjects: { erase }, apiKeys: { removeAll: async () => {} } }
+  expect(await eraseWorkspace('ws_none' as typeof WORKSPACE, other, signal)).toBeUndefined()
+})
