@@ -1,21 +1,20 @@
 import type { Context, DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda'
 import { eventOf, type StreamRecord } from '../lib/aws/dynamodb/stream-record.ts'
-import { createEventClients } from '../lib/aws/event-clients.ts'
+import { createBusClient, createQueueClient } from '../lib/aws/event-clients.ts'
 import { createEventBus } from '../lib/aws/events/event-bus.ts'
 import { createKeptRecords } from '../lib/aws/events/kept-records.ts'
-import { readPublishingConfig } from '../lib/config.ts'
+import { readVariables } from '../lib/config.ts'
 import { createDeadline } from '../lib/deadline.ts'
 import { publishEvents } from '../lib/events/publish-events.ts'
 import { createLog } from '../lib/logging.ts'
 
 const NAME = 'publish-events'
 
-const config = readPublishingConfig(process.env)
-const { eventBridge, sqs } = createEventClients(NAME)
+const config = readVariables(process.env, { serviceName: {}, eventBus: {}, eventsQueueUrl: {} })
 const deps = {
   eventOf,
-  bus: createEventBus({ ...config, client: eventBridge }),
-  kept: createKeptRecords<StreamRecord>({ ...config, client: sqs }),
+  bus: createEventBus({ ...config, client: createBusClient(NAME) }),
+  kept: createKeptRecords<StreamRecord>({ ...config, client: createQueueClient(NAME) }),
   log: createLog({ ...config, functionName: NAME }),
 }
 

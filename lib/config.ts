@@ -41,7 +41,8 @@ export const VARIABLES = {
   usageBucket: { default: '' },
 } as const satisfies Record<string, Variable>
 
-type Values = { [Name in keyof typeof VARIABLES]: ValueOf<(typeof VARIABLES)[Name]> }
+type ValuesOf<Rules> = { [Name in keyof Rules]: ValueOf<Rules[Name]> }
+type Values = ValuesOf<typeof VARIABLES>
 type ValueOf<Rule> = Rule extends { default: number } ? number : Rule extends { default: boolean } ? boolean : string
 
 /**
@@ -94,8 +95,7 @@ export const variableOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `
  */
 export function readConfig(env: Environment): Config {
   const problems: string[] = []
-  const read = ([name, rule]: [string, Variable]) => [name, readVariable(variableOf(name), rule, env, problems)]
-  const values: Values = Object.fromEntries(Object.entries(VARIABLES).map(read))
+  const values = valuesIn(env, VARIABLES, problems)
   const config: Config = {
     ...values,
     keyTemplates: { sandbox: values.sandboxKeyTemplate, document: values.documentKeyTemplate },
@@ -118,14 +118,17 @@ export function readConfig(env: Environment): Config {
   return config
 }
 
-/** Of publish-events, which has no table. @throws ConfigurationError */
-export function readPublishingConfig(env: Environment) {
+/** What only one function has in its environment. @throws ConfigurationError */
+export function readVariables<Rules extends Record<string, Variable>>(env: Environment, rules: Rules): ValuesOf<Rules> {
   const problems: string[] = []
-  const [serviceName, eventBus, eventsQueueUrl] = ['SERVICE_NAME', 'EVENT_BUS', 'EVENTS_QUEUE_URL'].map((variable) =>
-    String(readVariable(variable, {}, env, problems)),
-  ) as [string, string, string]
+  const values = valuesIn(env, rules, problems)
   if (problems.length > 0) throw new ConfigurationError(problems)
-  return { serviceName, eventBus, eventsQueueUrl }
+  return values
+}
+
+function valuesIn<Rules extends Record<string, Variable>>(env: Environment, rules: Rules, problems: string[]) {
+  const read = ([name, rule]: [string, Variable]) => [name, readVariable(variableOf(name), rule, env, problems)]
+  return Object.fromEntries(Object.entries(rules).map(read)) as ValuesOf<Rules>
 }
 
 /** Problems are collected, not thrown, so that all can be named together. */

@@ -100,6 +100,9 @@ export const REASONS = {
   invalid_cursor: { status: 400, detail: 'This list did not issue the cursor: start again without it.' },
   invalid_parameter: { status: 400, detail: 'A query parameter has a value that is not allowed.' },
   workspace_not_found: { status: 404, detail: 'There is no workspace with this id.' },
+  erasure_not_found: { status: 404, detail: 'The workspace is not to be erased.' },
+  erasure_began: { status: 400, detail: 'The erasure has begun.' },
+  workspace_erased: { status: 400, detail: 'The workspace is erased, or is to be.' },
   key_not_found: { status: 404, detail: 'The workspace has no key with this name.' },
   workspace_not_empty: {
     status: 400,
@@ -145,7 +148,7 @@ export const REASONS = {
   workspace_closed: {
     status: 403,
     message: 'Workspace closed',
-    detail: 'The workspace is to be erased: it takes no more files.',
+    detail: 'The workspace is to be erased.',
   },
   too_many_promotions: {
     status: 429,

@@ -29,6 +29,7 @@ export const METRICS = {
   OldestLeftover: 'Milliseconds',
   ExpiriesFailed: 'Count',
   OldestExpiry: 'Milliseconds',
+  ErasuresFailed: 'Count',
   AuditFindings: 'Count',
   AuditReads: 'Count',
   AuditRoundAge: 'Percent',

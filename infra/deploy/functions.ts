@@ -15,8 +15,8 @@ export interface FunctionEntry {
   routes: string[]
   /** Without a value for this setting, nothing of the function is there. */
   setting?: string
-  /** Further properties, for the framework, of a function without routes. */
-  function?: Pick<WrittenFunction, 'timeout' | 'events'>
+  /** Further properties, for the framework. */
+  function?: Partial<Pick<WrittenFunction, 'timeout' | 'events'>>
   /** Statements of its role, in addition to those of all roles. */
   statements: object[]
 }

@@ -4,7 +4,7 @@ import type { WorkspaceDependencies } from './save-workspace.ts'
 
 /**
  * Deletes an empty workspace and its keys, these first, so that nothing new comes in. May be repeated.
- * @throws ServiceError workspace_not_found, workspace_not_empty; workspace_busy: a request under way has changed it
+ * @throws ServiceError workspace_not_found, workspace_not_empty, workspace_erased; workspace_busy: a request under way has changed it
  */
 export async function deleteWorkspace(
   workspaceId: WorkspaceId,
@@ -14,6 +14,7 @@ export async function deleteWorkspace(
   const { ledger, workspaces, apiKeys, now } = deps
   const beganAtMs = now()
   const found = await ledger.read(workspaceId, signal)
+  if (found?.erasure) throw new ServiceError('workspace_erased')
   const isUnderWay = found?.holds.some(({ leaseEndsAtMs }) => leaseEndsAtMs > now())
   if (isUnderWay) throw new ServiceError('workspace_busy', { detail: UNDER_WAY })
   if (found && found.documents > 0) {

@@ -1,14 +1,18 @@
 import type { ApiKeyAdministration } from '../auth/api-key-administration.ts'
+import type { EventBus } from '../events/ports.ts'
 import type { WorkspaceId } from '../ids.ts'
 import type { Erasure, Ledger } from '../ledger/ports/ledger.ts'
 import { LONGEST_COPY_MS } from '../ledger/undo.ts'
 import type { ErasedObjects, Erasures } from './ports/erasures.ts'
+import { LATE_UPLOADS_MS } from './remains.ts'
 
 export interface ErasureDependencies {
   ledger: Pick<Ledger, 'read'>
   erasures: Erasures
   erasedObjects: ErasedObjects
   apiKeys: Pick<ApiKeyAdministration, 'removeAll'>
+  /** Missing: nobody is told. */
+  bus?: EventBus | undefined
   now(): number
 }
 
@@ -39,6 +43,7 @@ export async function eraseWorkspace(
   if (!(await erasures.change(workspaceId, { shown, to: claimed }, signal))) return undefined
   const found = await eraseAll(workspaceId, deps, signal)
   const to = next(claimed, found, now())
+  if (to.state === 'erased' && claimed.state !== 'erased') await tell(workspaceId, to, deps, signal)
   return (await erasures.change(workspaceId, { shown: claimed, to }, signal)) ? to : undefined
 }
 
@@ -70,10 +75,29 @@ async function eraseAll(
   return found
 }
 
-/** Nothing found by a second look: it is erased. */
+/** Before the write that says so: an event may come twice, but never not at all. @throws when the bus refuses it */
+async function tell(
+  workspaceId: WorkspaceId,
+  { usedBytes, documents, verifiedAtMs = 0 }: Erasure,
+  { bus }: ErasureDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const occurredAt = new Date(verifiedAtMs)
+  const detail = { workspace_id: workspaceId, documents, used_bytes: usedBytes, occurred_at: occurredAt.toISOString() }
+  const event = { type: 'workspace.erased', detail: JSON.stringify(detail), occurredAt } as const
+  const refusals = await bus?.put([event], signal)
+  for (const { reason, error } of refusals?.values() ?? [])
+    throw new Error(`the bus refuses the event workspace.erased: ${reason}`, { cause: error })
+}
+
+/** Nothing found by a second look: it is erased. The sandboxes are looked through once more, when forms have ended. */
 function next(claimed: Erasure, { erased, refused, reason }: Found, nowMs: number): Erasure {
   const { dueAtMs: _, refused: __, reason: ___, ...erasure } = claimed
   if (refused > 0) return { ...erasure, state: 'erasing', refused, reason, dueAtMs: nowMs + REFUSED_AGAIN_MS }
-  if (erasure.state === 'verifying' && erased === 0) return { ...erasure, state: 'erased', verifiedAtMs: nowMs }
+  if (erasure.state === 'erased') return erasure
+  if (erasure.state === 'verifying' && erased === 0) {
+    const lastLook = erasure.beginsAtMs + LATE_UPLOADS_MS
+    return { ...erasure, state: 'erased', verifiedAtMs: nowMs, ...(nowMs < lastLook && { dueAtMs: lastLook }) }
+  }
   return { ...erasure, state: 'verifying', endedAtMs: erasure.endedAtMs ?? nowMs, dueAtMs: nowMs + SECOND_LOOK_MS }
 }

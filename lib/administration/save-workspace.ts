@@ -24,8 +24,8 @@ export const isLabel = (text: string) => /^[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u.test(t
  * Makes a workspace, or changes the settings that are named. May be repeated.
  * @param wanted.to undefined members are taken away
  * @param wanted.shown only if its settings are still these, or there is still none; omitted: whatever they are
- * @throws ServiceError invalid_body: the times do not fit together; workspace_busy: others changed the same settings at
- *   the same moment
+ * @throws ServiceError invalid_body: the times do not fit together; workspace_erased: its erasure has begun;
+ *   workspace_busy: others changed the same settings at the same moment
  */
 export async function saveWorkspace(
   workspaceId: WorkspaceId,
@@ -37,6 +37,7 @@ export async function saveWorkspace(
   const made = { quotaBytes: defaultQuotaBytes, ...to }
   for (let tries = 0; tries < TRIES; tries++) {
     const known = shown ? shown.ledger : await deps.ledger.read(workspaceId, signal)
+    if (known?.erasure && known.erasure.state !== 'scheduled') throw new ServiceError('workspace_erased')
     const wanted = withBothTimes(to, known ?? made)
     requireOrder(wanted)
     let ledger: WorkspaceLedger

@@ -1,6 +1,14 @@
 import { ServiceError } from '../errors.ts'
 import { hashToken, keyIdIn } from './api-token.ts'
-import { type AnyCaller, type ApiKeyStore, type Caller, PERMISSIONS, type Permission } from './caller.ts'
+import {
+  type AnyCaller,
+  type ApiKeyStore,
+  type Caller,
+  PERMISSIONS,
+  type Permission,
+  PLATFORM_PERMISSIONS,
+  type PlatformPermission,
+} from './caller.ts'
 import { type Credentials, readBearerToken } from './read-bearer-token.ts'
 
 /**
@@ -22,13 +30,15 @@ export async function authenticate(
   return caller
 }
 
-/** Management keys may do everything with files, platform keys nothing, others what their record lists. */
-export function permissionsOf({ kind, permissions }: Pick<AnyCaller, 'kind' | 'permissions'>): Permission[] {
-  if (kind === 'platform') return []
-  return PERMISSIONS.filter((each) => kind === 'management' || permissions.includes(each))
+type AnyPermission = Permission | PlatformPermission
+
+/** Management keys may do everything with files; others what their record lists, and a platform key nothing with files. */
+export function permissionsOf({ kind, permissions }: Pick<AnyCaller, 'kind' | 'permissions'>): AnyPermission[] {
+  const possible = kind === 'platform' ? PLATFORM_PERMISSIONS : PERMISSIONS
+  return possible.filter((each) => kind === 'management' || permissions.includes(each))
 }
 
-export function hasPermission(caller: AnyCaller, permission: Permission): boolean {
+export function hasPermission(caller: AnyCaller, permission: AnyPermission): boolean {
   return permissionsOf(caller).includes(permission)
 }
 
@@ -40,8 +50,7 @@ export function requireWorkspace(caller: AnyCaller): Caller {
 }
 
 /** @throws ServiceError permission_denied */
-export function requirePermission(caller: AnyCaller, permission: Permission): void {
-  requireWorkspace(caller)
+export function requirePermission(caller: AnyCaller, permission: AnyPermission): void {
   if (!hasPermission(caller, permission)) {
     throw new ServiceError('permission_denied', {
       detail: `This API key lacks the permission ${permission}.`,

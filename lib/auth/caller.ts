@@ -3,6 +3,9 @@ import type { WorkspaceId } from '../ids.ts'
 /** The rights that a standard key may have; a management key may do everything. docs/security.md lists the risk of each. */
 export const PERMISSIONS = ['files:promote', 'files:read', 'files:delete', 'containers:read'] as const
 export type Permission = (typeof PERMISSIONS)[number]
+/** The rights that a platform key may have, besides those that each of them has. */
+export const PLATFORM_PERMISSIONS = ['workspaces:erase'] as const
+export type PlatformPermission = (typeof PLATFORM_PERMISSIONS)[number]
 
 export const isKeyName = (text: string) => /^[A-Za-z0-9_-]{1,64}$/.test(text)
 export const isUserId = (text: string) => /^[\x21-\x7e]{1,128}$/.test(text)

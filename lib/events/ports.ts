@@ -1,6 +1,6 @@
 /** An event as it is put: `detail` is JSON. */
-export interface DocumentEvent {
-  type: 'document.promoted' | 'document.deleted' | 'document.expired'
+export interface BusEvent {
+  type: 'document.promoted' | 'document.deleted' | 'document.expired' | 'workspace.erased'
   detail: string
   occurredAt: Date
 }
@@ -10,7 +10,7 @@ export type Refusal = { reason: string; isForGood: boolean; error?: unknown }
 
 export interface EventBus {
   /** Puts each at least once, in no order. @returns those that were refused; all others are on the bus */
-  put(events: readonly DocumentEvent[], signal: AbortSignal): Promise<ReadonlyMap<DocumentEvent, Refusal>>
+  put(events: readonly BusEvent[], signal: AbortSignal): Promise<ReadonlyMap<BusEvent, Refusal>>
 }
 
 /** Keeps what can be put on no bus, whole, for people. */

@@ -1,9 +1,9 @@
 import type { Log } from '../logging.ts'
-import type { DocumentEvent, EventBus, KeptRecords, Refusal } from './ports.ts'
+import type { BusEvent, EventBus, KeptRecords, Refusal } from './ports.ts'
 
 interface PublishDependencies<StreamRecord> {
   /** @returns undefined: it is no event @throws when it cannot be read */
-  eventOf(record: StreamRecord): DocumentEvent | undefined
+  eventOf(record: StreamRecord): BusEvent | undefined
   bus: EventBus
   kept: KeptRecords<StreamRecord>
   log: Log
@@ -19,7 +19,7 @@ export async function publishEvents<StreamRecord>(
   { eventOf, bus, kept, log }: PublishDependencies<StreamRecord>,
   signal: AbortSignal,
 ): Promise<StreamRecord | undefined> {
-  const read = records.map((record): { record: StreamRecord; event?: DocumentEvent | undefined; refusal?: Refusal } => {
+  const read = records.map((record): { record: StreamRecord; event?: BusEvent | undefined; refusal?: Refusal } => {
     try {
       return { record, event: eventOf(record) }
     } catch (error) {

@@ -51,14 +51,15 @@ export function createApiHandler(operations: Operations<never>, deps: ApiDepende
     const { caller, rateLimit, operation: name } = state
     const operation = name && handlers[name]
     if (!caller || !rateLimit || !operation) throw new Error('the handler was reached past a middleware')
-    const { for: whom } = entryOf(name)
+    const { for: whom, permission } = entryOf(name)
     const isForOthers = whom === 'platform' || whom === 'any'
     if (whom === 'platform' && caller.kind !== 'platform') throw new ServiceError('platform_key_required')
-    if (!isForOthers) requirePermission(caller, whom)
+    const who = isForOthers ? caller : requireWorkspace(caller)
+    const required = isForOthers ? permission : whom
+    if (required) requirePermission(who, required)
     requireOwnWorkspace(event, caller, whom === 'platform')
     const answerShape = chooseShape(event)
     const body = requireKnownNames(event, name)
-    const who = isForOthers ? caller : requireWorkspace(caller)
     const answer = await operation({ event, caller: who, state, answerShape, body, ...rateLimit })
     await rateLimit.rateLimitPassed
     return answer

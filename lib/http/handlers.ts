@@ -5,6 +5,7 @@ import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import { type ApiDependencies, createApiHandler } from './api-handler.ts'
 import { containerFileOperations } from './operations/container-file-operations.ts'
 import { documentDeletion, documentReads, type ReadDocumentsDependencies } from './operations/document-operations.ts'
+import { type ErasureDependencies, erasureOperations } from './operations/erasure-operations.ts'
 import { keyOperations } from './operations/key-operations.ts'
 import { ownKeyOperations, type RetrieveKeyDependencies } from './operations/own-key-operations.ts'
 import { workspaceOperations } from './operations/workspace-operations.ts'
@@ -22,10 +23,11 @@ export function createDeleteDocumentHandler(deps: ApiDependencies & LedgerDepend
 
 /** @param deps.administration keys and workspaces to write, beside the keys that all requests are authenticated with */
 export function createManageWorkspacesHandler(
-  deps: ApiDependencies & { administration: KeyDependencies & WorkspaceDependencies },
+  deps: ApiDependencies & { administration: KeyDependencies & WorkspaceDependencies & ErasureDependencies },
 ) {
   const { administration } = deps
-  return createApiHandler({ ...workspaceOperations(administration), ...keyOperations(administration) }, deps)
+  const all = [workspaceOperations(administration), keyOperations(administration), erasureOperations(administration)]
+  return createApiHandler(Object.assign({}, ...all), deps)
 }
 
 export function createReadContainerFilesHandler(deps: ApiDependencies & DownloadContainerFileDependencies) {

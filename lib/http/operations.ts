@@ -1,4 +1,4 @@
-import type { Permission } from '../auth/caller.ts'
+import type { Permission, PlatformPermission } from '../auth/caller.ts'
 import { HEADERS_OF_ALL, HEADERS_OF_PROMOTION, type RequestHeaderName } from './headers.ts'
 
 interface OperationEntry {
@@ -8,6 +8,8 @@ interface OperationEntry {
   function: string
   /** Who may use it: standard keys with this permission and management keys; or other kinds. */
   for: Permission | 'platform' | 'any'
+  /** What a platform key needs for it. */
+  permission?: PlatformPermission
   query?: readonly string[]
   /** Those of HEADERS_OF_PROMOTION that it takes: the others are refused. Omitted: HEADERS_OF_ALL. */
   headers?: readonly RequestHeaderName[]
@@ -21,6 +23,7 @@ const HEADERS_OF_DOWNLOADS: readonly RequestHeaderName[] = [...HEADERS_OF_ALL, '
 const MANAGED = { function: 'manage-workspaces', for: 'platform' } as const
 const WORKSPACE = '/v1/workspaces/{workspace_id}'
 const KEY = `${WORKSPACE}/keys/{name}`
+const ERASURE = `${WORKSPACE}/erasure`
 const MEMBERS_OF_KEYS = ['permissions', 'expires_at', 'expires_in_seconds', 'requests_per_minute'] as const
 
 /**
@@ -85,6 +88,9 @@ export const OPERATIONS = {
     body: ['quota_bytes', 'expire_after_seconds', 'expire_at_most_seconds', 'requests_per_minute', 'disabled', 'label'],
   },
   delete_workspace: { ...MANAGED, route: `DELETE ${WORKSPACE}` },
+  save_erasure: { ...MANAGED, permission: 'workspaces:erase', route: `PUT ${ERASURE}`, body: ['after_seconds'] },
+  retrieve_erasure: { ...MANAGED, route: `GET ${ERASURE}` },
+  cancel_erasure: { ...MANAGED, permission: 'workspaces:erase', route: `DELETE ${ERASURE}` },
   list_keys: { ...MANAGED, route: `GET ${WORKSPACE}/keys`, query: ['limit', 'cursor'] },
   save_key: { ...MANAGED, route: `PUT ${KEY}`, body: ['kind', 'user_id', ...MEMBERS_OF_KEYS, 'grace_seconds'] },
   retrieve_key_by_name: { ...MANAGED, route: `GET ${KEY}` },

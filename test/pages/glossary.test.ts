@@ -30,7 +30,7 @@ const PLAIN = `
   emission encode enter entry erased event expired expiry fact find forgotten formed found free get grant hash head
   headers index interval item join keep kept life limiter listed listing log longer longest lookups maintained
   maintenance many map matches missing ms named never nothing now of on once one only options or outage owner parallel
-  part pause pay pending perform pinned plan preconditions prefixes process projection promotable promotion put range
+  part pause pay pending perform pinned plan preconditions prefixes process projection promotable promotion put queue range
   rate read ready record refused region remove report require resolve run s3 sandbox see send sent set setting signer
   skew skip soon sorted spent start state storage store stored stream sum table take target task throttled time
   timeout tolerance unanswered units unless unread update uploads usage was well whole why with without work write written

@@ -32,6 +32,8 @@ const LEFTOVER = own('OldestLeftover', 'Maximum 900')
 const UNRESOLVED = own('LeftoversFailed', 'Sum 900')
 const EXPIRY = own('OldestExpiry', 'Maximum 900')
 const NOT_EXPIRED = own('ExpiriesFailed', 'Sum 900')
+const NOT_ERASED = own('ErasuresFailed', 'Sum 10800')
+const ERASER_CRASHED = lambda('Errors', 'erase-workspaces', 'Sum 10800')
 const COMPLETED = own('AuditRoundsCompleted', 'Sum 5400')
 const WAITING = lambda('IteratorAge', 'publish-events', 'Maximum 300')
 const KEPT = 'AWS/SQS ApproximateNumberOfMessagesVisible QueueName=<EventsQueue.QueueName> Maximum 300'
@@ -104,6 +106,9 @@ const EXAMPLES: [alarm: string, when: string, Values, State][] = [
   ['EventsLate', 'they are late for a while', { [WAITING]: [599_999, 600_000, 600_000] }, 'OK'],
   ['EventsKept', 'a record is in the queue', { [KEPT]: [1] }, 'ALARM'],
   ['EventsKept', 'somebody has dealt with it', { [KEPT]: [1, 0] }, 'OK'],
+  ['ErasuresLate', 'S3 refuses for a day', { [NOT_ERASED]: times(8, 3) }, 'ALARM'],
+  ['ErasuresLate', 'it refuses for 21 hours, and then not', { [NOT_ERASED]: [...times(7, 3), _] }, 'OK'],
+  ['ErasuresLate', 'the function crashes for a day', { [ERASER_CRASHED]: times(8, 1) }, 'ALARM'],
   ['AuditIncomplete', 'a round ended in time', { [COMPLETED]: [1, ...times(ROUND - 1, _)] }, 'OK'],
   ['AuditIncomplete', 'none did', { [COMPLETED]: [1, ...times(ROUND, _)] }, 'ALARM'],
   ['AuditIncomplete', 'one gave shards up', { [COMPLETED]: [1, ...times(ROUND - 1, _), 0] }, 'ALARM'],
@@ -144,6 +149,7 @@ const FORMULAS: Record<string, (now: Period, untilNow: Period[]) => number> = {
     const hasEverRun = untilNow.some((period) => Number.isFinite(period.runs))
     return sum(hasEverRun ? Number(!(runs - errors >= 109)) : _, unresolved, above(600_000, oldest))
   },
+  'SUM([failed, crashes])': ({ failed = _, crashes: crashed = _ }) => sum(failed, crashed),
   'SUM([failed, oldest > 600000])': ({ failed = _, oldest }) => sum(failed, above(600_000, oldest)),
   'SUM([drifts, losses])': ({ drifts = _, losses = _ }) => sum(drifts, losses),
   'SUM([all, 0 - drifts, 0 - losses])': ({ all = _, drifts = _, losses = _ }) => sum(all, -drifts, -losses),

@@ -1,4 +1,4 @@
-import type { DocumentEvent } from '../../events/ports.ts'
+import type { BusEvent } from '../../events/ports.ts'
 import type { WorkspaceDocument } from '../../ledger/ports/documents.ts'
 import { type Attributes, decode } from './codec.ts'
 import { DELETED, eventOfEnd, READY } from './document-codec.ts'
@@ -19,7 +19,7 @@ export interface StreamRecord {
  * document: that is in its former image.
  * @returns undefined for any other @throws UnreadableItemError, and RangeError if it has no time
  */
-export function eventOf({ dynamodb = {} }: StreamRecord): DocumentEvent | undefined {
+export function eventOf({ dynamodb = {} }: StreamRecord): BusEvent | undefined {
   const { OldImage = {}, NewImage = {}, ApproximateCreationDateTime: seconds = Number.NaN } = dynamodb
   const change = `${OldImage.item_state?.S} → ${NewImage.item_state?.S}`
   const isMade = change === 'pending → ready'

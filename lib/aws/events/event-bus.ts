@@ -1,5 +1,5 @@
 import { type EventBridgeClient, PutEventsCommand, type PutEventsRequestEntry } from '@aws-sdk/client-eventbridge'
-import type { DocumentEvent, EventBus, Refusal } from '../../events/ports.ts'
+import type { BusEvent, EventBus, Refusal } from '../../events/ports.ts'
 import { statusOf } from '../calls/failures.ts'
 import { pause, pauseAfter, send } from '../calls/send.ts'
 
@@ -17,15 +17,15 @@ const PATIENT = { tries: 10, retryForMs: 10_000, longestPauseMs: 4000 }
 export function createEventBus({ client, eventBus }: { client: EventBridgeClient; eventBus: string }): EventBus {
   return {
     async put(events, signal) {
-      const refusals = new Map<DocumentEvent, Refusal>()
+      const refusals = new Map<BusEvent, Refusal>()
       await Promise.all(batchesOf(events).map((batch) => putBatch(batch, refusals, signal)))
       return refusals
     },
   }
 
   async function putBatch(
-    batch: readonly DocumentEvent[],
-    refusals: Map<DocumentEvent, Refusal>,
+    batch: readonly BusEvent[],
+    refusals: Map<BusEvent, Refusal>,
     signal: AbortSignal,
     sent = 1,
   ): Promise<void> {
@@ -52,7 +52,7 @@ export function createEventBus({ client, eventBus }: { client: EventBridgeClient
     await putBatch(left, refusals, signal, sent + 1)
   }
 
-  function entryOf({ type, detail, occurredAt }: DocumentEvent): PutEventsRequestEntry {
+  function entryOf({ type, detail, occurredAt }: BusEvent): PutEventsRequestEntry {
     return { EventBusName: eventBus, Source: SOURCE, DetailType: type, Detail: detail, Time: occurredAt }
   }
 }
@@ -60,8 +60,8 @@ export function createEventBus({ client, eventBus }: { client: EventBridgeClient
 /** The call can never succeed: it is too large, or an entry is no event. Not a refusal of our role: that may pass. */
 const isInvalid = (error: unknown) => statusOf(error) === 413 || /^Validation/.test((error as Error).name)
 
-function batchesOf(events: readonly DocumentEvent[]): DocumentEvent[][] {
-  const batches: DocumentEvent[][] = []
+function batchesOf(events: readonly BusEvent[]): BusEvent[][] {
+  const batches: BusEvent[][] = []
   let bytes = Number.POSITIVE_INFINITY
   for (const event of events) {
     const size = Buffer.byteLength(event.detail) + BYTES_BESIDE_DETAIL

@@ -54,6 +54,7 @@ function describeWorkspace(ledger: WorkspaceLedger) {
     requests_per_minute: ledger.requestsPerMinute ?? null,
     disabled: ledger.isDisabled ?? false,
     label: ledger.label ?? null,
+    erasure: ledger.erasure?.state ?? null,
     created_at: ledger.createdAt.toISOString(),
   }
 }

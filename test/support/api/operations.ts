@@ -13,11 +13,16 @@ interface Tested {
   success?: number
   /** Its log line has these besides name, time, outcome and the first parameter of its path. */
   facts?: object
+  /** Where it succeeds, unlike the others. */
+  parameters?: object
   /** A body that succeeds; omitted: it needs none. */
   body?: object
   /** The calls to the stores, except for key and rate limit. */
   calls: readonly string[]
 }
+
+/** A workspace whose erasure was asked for. */
+export const LEAVING = { workspace_id: 'ws_leaving' }
 
 const TESTED = {
   promote_container_files: {
@@ -48,6 +53,9 @@ const TESTED = {
     body: { quota_bytes: 1000 },
     calls: ['ledger.read', 'ledger.change'],
   },
+  save_erasure: { calls: ['ledger.read', 'erasures.change'] },
+  retrieve_erasure: { parameters: LEAVING, calls: ['ledger.read'] },
+  cancel_erasure: { parameters: LEAVING, calls: ['ledger.read', 'erasures.change'] },
   list_keys: { calls: ['keys.list'] },
   save_key: {
     body: { permissions: ['files:read'] },

@@ -1,4 +1,5 @@
 import { beforeEach } from 'vitest'
+import { PLATFORM_PERMISSIONS } from '../../../lib/auth/caller.ts'
 import { entryOf } from '../../../lib/http/operations.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
@@ -31,7 +32,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     metrics: { publish: (values, detail?: MetricDetail) => void published.push({ ...values, ...detail }) },
     administration: {
       ...ports.deps,
-      defaultQuotaBytes: CONFIG.defaultQuotaBytes,
+      ...{ defaultQuotaBytes: CONFIG.defaultQuotaBytes, leastErasureSeconds: 0, logRetentionDays: 30 },
       apiKeys: ports.deps.keyAdministration,
     },
     ...change,
@@ -39,7 +40,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
   const handlers = createHandlers(dependencies)
   const token = apiKeys.add()
   const managementToken = apiKeys.add({ kind: 'management' })
-  const platformToken = apiKeys.add({ kind: 'platform' })
+  const platformToken = apiKeys.add({ kind: 'platform', permissions: PLATFORM_PERMISSIONS })
   const putFile = (path: string, bytes: Buffer, contentType?: string, workspaceId = 'ws_1', containerId = CONTAINER) =>
     objects.sandbox.set(`sandboxes/${workspaceId}/${containerId}/${path}`, storedObject({ bytes, contentType }))
   putFile(PATH, CSV, 'text/csv')
@@ -83,6 +84,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
 
   return {
     clock: ports.clock,
+    ports: ports.deps,
     promote,
     call,
     promoteAll,

@@ -8,7 +8,8 @@ import { createHandlers } from '../api/operations.ts'
 export function composeFunctions({ log, metrics, ...on }: StoreSettings & { log: Log; metrics: Metrics }) {
   const { config, now } = on
   const stores = openStores(on)
-  const administration = { ...config, ...stores, apiKeys: stores.keyAdministration }
+  const settings = { ...config, leastErasureSeconds: 0, logRetentionDays: 30 }
+  const administration = { ...settings, ...stores, apiKeys: stores.keyAdministration }
   const deps = { ...config, ...stores, administration, admission: createAdmission({ now }), log, metrics }
   return { deps, handlers: createHandlers(deps) }
 }

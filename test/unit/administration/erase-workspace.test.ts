@@ -1,10 +1,13 @@
 import { expect, it, vi } from 'vitest'
 import { eraseWorkspace } from '../../../lib/administration/erase-workspace.ts'
+import type { BusEvent, EventBus } from '../../../lib/events/ports.ts'
 import type { Erasure } from '../../../lib/ledger/ports/ledger.ts'
 import { createPorts, WORKSPACE } from '../../support/ports.ts'
 
 const { signal } = new AbortController()
 const MINUTE_MS = 60_000
+/** Seven days and an hour. */
+const LATE_MS = 608_400_000
 
 /** A workspace with two documents, whose erasure is due now. */
 async function prepare() {
@@ -21,10 +24,13 @@ async function prepare() {
   await deps.erasures.change(WORKSPACE, { shown: undefined, to: asked }, signal)
   const erase = vi.fn(async () => ({ erased: 0, refused: 0 }) as { erased: number; refused: number; reason?: string })
   const removeAll = vi.fn(async () => {})
-  const run = () => eraseWorkspace(WORKSPACE, { ...deps, erasedObjects: { erase }, apiKeys: { removeAll } }, signal)
+  const bus = { put: vi.fn<EventBus['put']>(async () => new Map()) }
+  const own = { ...deps, erasedObjects: { erase }, apiKeys: { removeAll }, bus }
+  const run = () => eraseWorkspace(WORKSPACE, own, signal)
   return {
     ...ports,
     run,
+    bus,
     erase,
     removeAll,
     erasureNow: async () => (await deps.ledger.read(WORKSPACE, signal))?.erasure,
@@ -49,10 +55,50 @@ it('removes keys, items, bytes and objects, looks again after twenty minutes, an
     beginsAtMs: beganAtMs,
     ...counted,
     ...times,
+    dueAtMs: beganAtMs + LATE_MS,
   })
   expect([removeAll.mock.calls.length, erase.mock.calls.length]).toEqual([3, 6])
   clock.nowMs += 20 * MINUTE_MS
   expect(await run()).toBeUndefined()
+})
+
+it('looks through it once more when the last forms for uploads have ended, and is then never due again', async () => {
+  const { clock, erase, erasureNow, run } = await prepare()
+  const beganAtMs = clock.nowMs
+  for (let looks = 0; looks < 2; looks++, clock.nowMs += 20 * MINUTE_MS) await run()
+  clock.nowMs = beganAtMs + LATE_MS - 1
+  expect(await run()).toBeUndefined()
+  clock.nowMs += 1
+  erase.mockResolvedValueOnce({ erased: 1, refused: 0 })
+  const { dueAtMs, ...erased } = { dueAtMs: undefined, ...(await run()) }
+  expect([dueAtMs, erased.state]).toEqual([undefined, 'erased'])
+  expect(await erasureNow()).toEqual(erased)
+})
+
+it('tells the bus before the write that says erased, and again if that fails; a bus that refuses keeps it from ending', async () => {
+  const { bus, clock, erasureNow, run } = await prepare()
+  await run()
+  const turn = () => (clock.nowMs += 20 * MINUTE_MS)
+  bus.put.mockImplementationOnce(
+    async ([event]) => new Map([[event as BusEvent, { reason: 'denied', isForGood: true }]]),
+  )
+  turn()
+  await expect(run()).rejects.toThrow('the bus refuses the event workspace.erased: denied')
+  turn()
+  bus.put.mockImplementationOnce(async () => {
+    expect(await erasureNow()).toMatchObject({ state: 'verifying' })
+    throw new Error('killed')
+  })
+  await expect(run()).rejects.toThrow('killed')
+  turn()
+  expect(await run()).toMatchObject({ state: 'erased' })
+  const occurredAt = new Date(clock.nowMs)
+  const detail = { workspace_id: WORKSPACE, documents: 2, used_bytes: 200, occurred_at: occurredAt.toISOString() }
+  const [event] = bus.put.mock.calls.at(-1)?.[0] ?? []
+  expect(event).toEqual({ type: 'workspace.erased', detail: JSON.stringify(detail), occurredAt })
+  clock.nowMs += LATE_MS
+  await run()
+  expect(bus.put).toHaveBeenCalledTimes(3)
 })
 
 it('never becomes erased while S3 refuses: it is tried each hour, and says how many, and why', async () => {

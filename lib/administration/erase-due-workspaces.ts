@@ -1,0 +1,39 @@
+import pMap from 'p-map'
+import type { WorkspaceId } from '../ids.ts'
+import type { Log } from '../logging.ts'
+import { type ErasureDependencies, eraseWorkspace } from './erase-workspace.ts'
+
+/** One with millions of files does not hold up the others. */
+const AT_ONCE = { concurrency: 3 }
+
+export interface ErasureReport {
+  /** Erasures that have come a step further. */
+  advanced: number
+  /** Those that could not go on, or of which S3 refuses to delete something: they are tried again. */
+  failed: number
+}
+
+/** Goes on with all erasures that are due. What is left when the signal aborts, a later run goes on with. */
+export async function eraseDueWorkspaces(
+  deps: ErasureDependencies & { log: Log },
+  signal: AbortSignal,
+): Promise<ErasureReport> {
+  const { erasures, log, now } = deps
+  const report: ErasureReport = { advanced: 0, failed: 0 }
+  const goOn = async (workspaceId: WorkspaceId) => {
+    const fields = { workspace_id: workspaceId }
+    try {
+      const erasure = await eraseWorkspace(workspaceId, deps, signal)
+      if (erasure === undefined) return
+      const { state, refused, reason } = erasure
+      if (refused) report.failed++
+      else report.advanced++
+      log.info('erasure went on', { ...fields, state, refused, reason })
+    } catch (error) {
+      if (!signal.aborted) report.failed++
+      log.error('erasure left to a later run', { ...fields, error })
+    }
+  }
+  await pMap(erasures.listDue(now(), signal), goOn, AT_ONCE)
+  return report
+}

@@ -1,0 +1,169 @@
+import { expect, it } from 'vitest'
+import { eraseWorkspace } from '../../lib/administration/erase-workspace.ts'
+import type { ErasedObjects } from '../../lib/administration/ports/erasures.ts'
+import type { OperationName } from '../support/api/operations.ts'
+import { refusalOf } from '../support/api/promotion-answers.ts'
+import { CSV, createTestApi } from '../support/api/test-api.ts'
+import { beforeNext } from '../support/beside.ts'
+import { WORKSPACE } from '../support/ports.ts'
+
+const DAY_S = 86_400
+const DAY_MS = 1000 * DAY_S
+const { signal } = new AbortController()
+const PARAMETERS = { workspace_id: 'ws_1', name: 'ci' }
+
+function prepare({ leastErasureSeconds = 0 } = {}) {
+  const api = createTestApi()
+  Object.assign(api.dependencies.administration, { leastErasureSeconds })
+  const call = (name: OperationName, body: object | string = {}, parameters: object = {}) =>
+    api.call(name, { parameters: { ...PARAMETERS, ...parameters }, ...(name.startsWith('save') && { body }) })
+  const bodyOf = async (answer: ReturnType<typeof call>) => (await answer).body as Record<string, unknown>
+  const iso = (ms: number) => new Date(ms).toISOString()
+  /** What the function does. @param found of each bucket */
+  const erase = (found: Awaited<ReturnType<ErasedObjects['erase']>> = { erased: 0, refused: 0 }) => {
+    const deps = { ...api.ports, apiKeys: api.ports.keyAdministration, erasedObjects: { erase: async () => found } }
+    return eraseWorkspace(WORKSPACE, deps, signal)
+  }
+  return { ...api, ask: call, bodyOf, iso, erase }
+}
+
+it('closes the workspace from the request on; until it begins, its keys read and delete, and it can be taken back', async () => {
+  const { ask, bodyOf, call, clock, iso, promote, putFile } = prepare()
+  await promote({ headers: { 'Idempotency-Key': 'one' } })
+  const began = clock.nowMs
+  const asked = await bodyOf(ask('save_erasure', { after_seconds: DAY_S }))
+  expect(asked).toEqual({
+    ...{ workspace_id: 'ws_1', state: 'scheduled', requested_at: iso(began), begins_at: iso(began + DAY_MS) },
+    ...{ ended_at: null, verified_at: null, documents_left: 1, bytes_left: CSV.length, remains: [] },
+  })
+  expect(await bodyOf(ask('retrieve_erasure'))).toEqual(asked)
+  expect(await bodyOf(ask('retrieve_workspace'))).toMatchObject({ erasure: 'scheduled' })
+  putFile('more.csv', CSV)
+  expect(refusalOf(await promote({ path: 'more.csv' }))).toEqual([403, 'workspace_closed'])
+  expect(await promote({ headers: { 'Idempotency-Key': 'one' } })).toMatchObject({ status: 200 })
+  expect(refusalOf(await ask('save_key', { permissions: ['files:read'] }))).toEqual([400, 'workspace_erased'])
+  expect(refusalOf(await ask('delete_workspace'))).toEqual([400, 'workspace_erased'])
+  expect((await call('list_documents')).status).toBe(200)
+  expect((await ask('save_workspace', { label: 'leaves' })).status).toBe(200)
+  expect(await bodyOf(ask('cancel_erasure'))).toEqual({ workspace_id: 'ws_1', cancelled: true })
+  for (const name of ['cancel_erasure', 'retrieve_erasure'] as const)
+    expect(refusalOf(await ask(name))).toEqual([404, 'erasure_not_found'])
+  expect((await promote({ path: 'more.csv' })).status).toBe(200)
+  expect((await ask('save_key', { permissions: ['files:read'] })).status).toBe(200)
+})
+
+it('is worked off, says how far it is and what remains with its end, and the id is never given again', async () => {
+  const { ask, bodyOf, clock, erase, iso, promote, stored } = prepare()
+  await promote({})
+  await ask('save_erasure')
+  const began = clock.nowMs
+  await erase({ erased: 0, refused: 1, reason: 'AccessDenied' })
+  const locked = { what: 'objects', count: 2, reason: 'AccessDenied', until: null }
+  expect(await bodyOf(ask('retrieve_erasure'))).toMatchObject({ state: 'erasing', remains: [locked], ended_at: null })
+  expect(stored.documents()).toEqual([])
+  for (const name of ['cancel_erasure', 'save_workspace', 'save_key', 'delete_workspace'] as const) {
+    const reason = name === 'cancel_erasure' ? 'erasure_began' : 'workspace_erased'
+    expect(refusalOf(await ask(name, name === 'save_key' ? { permissions: ['files:read'] } : {}))).toEqual([
+      400,
+      reason,
+    ])
+  }
+  clock.nowMs += 3_600_000
+  await erase()
+  const ended = clock.nowMs
+  clock.nowMs += 20 * 60_000
+  await erase()
+  const erased = await bodyOf(ask('retrieve_erasure'))
+  expect(erased).toMatchObject({
+    state: 'erased',
+    ended_at: iso(ended),
+    verified_at: iso(clock.nowMs),
+    documents_left: 0,
+    bytes_left: 0,
+  })
+  expect(erased.remains).toEqual([
+    { what: 'late_uploads', until: iso(began + 7 * DAY_MS + 3_600_000) },
+    ...[
+      ['backups', 35],
+      ['traces', 30],
+      ['kept_events', 14],
+      ['request_counts', 3],
+      ['events_of_stream', 1],
+      ['logs', 30],
+    ].map(([what, days]) => ({ what, until: iso(ended + Number(days) * DAY_MS) })),
+    ...['usage_files', 'events_delivered'].map((what) => ({ what, until: null })),
+  ])
+  expect(await bodyOf(ask('save_erasure', { after_seconds: 0 }))).toEqual(erased)
+  // Forms for uploads have ended: the last look.
+  clock.nowMs = began + 7 * DAY_MS + 3_600_000
+  expect(await erase()).toMatchObject({ state: 'erased' })
+  expect((await bodyOf(ask('retrieve_erasure'))).remains).not.toContainEqual(
+    expect.objectContaining({ what: 'late_uploads' }),
+  )
+  expect(await erase()).toBeUndefined()
+  expect(refusalOf(await ask('save_workspace'))).toEqual([400, 'workspace_erased'])
+})
+
+it('of two times, the earlier holds, but never one before the least that the service is set to', async () => {
+  const { ask, bodyOf, clock, iso } = prepare({ leastErasureSeconds: DAY_S })
+  const began = clock.nowMs
+  await ask('save_workspace')
+  const beginsAt = async (days: number) =>
+    (await bodyOf(ask('save_erasure', { after_seconds: days * DAY_S }))).begins_at
+  expect(await beginsAt(3)).toBe(iso(began + 3 * DAY_MS))
+  expect(await beginsAt(9)).toBe(iso(began + 3 * DAY_MS))
+  clock.nowMs += 1000
+  expect(await beginsAt(0)).toBe(iso(began + DAY_MS + 1000))
+  expect(await bodyOf(ask('retrieve_erasure'))).toMatchObject({ requested_at: iso(began) })
+})
+
+it('closes a workspace that is nothing but a key, too; where there is neither, it is 404', async () => {
+  const { ask, token, promote } = prepare()
+  for (const name of ['save_erasure', 'retrieve_erasure', 'cancel_erasure'] as const)
+    expect(refusalOf(await ask(name, {}, { workspace_id: 'ws_none' }))).toEqual([404, 'workspace_not_found'])
+  expect(token).toBeDefined()
+  expect((await ask('save_erasure')).status).toBe(200)
+  expect(refusalOf(await promote({}))).toEqual([403, 'workspace_closed'])
+})
+
+it('a key that is made while the erasure is asked for does not stay', async () => {
+  const { ask, dependencies } = prepare()
+  const { apiKeys } = dependencies.administration
+  await ask('save_workspace')
+  beforeNext(apiKeys, 'add', () => ask('save_erasure'))
+  expect(refusalOf(await ask('save_key', { permissions: ['files:read'] }))).toEqual([400, 'workspace_erased'])
+  const names = (await Array.fromAsync(apiKeys.list({ workspaceId: WORKSPACE }, signal))).map(
+    (key) => 'name' in key && key.name,
+  )
+  expect(names).not.toContain('ci')
+})
+
+it.each([
+  [{ after_seconds: -1 }, 'after_seconds must be a whole number from 0 to 2592000'],
+  [{ after_seconds: 2_592_001 }, 'after_seconds must be a whole number from 0 to 2592000'],
+  [{ after_seconds: '0' }, 'after_seconds must be a whole number from 0 to 2592000'],
+  [{ begins_at: '2027-01-01' }, 'begins_at'],
+])('refuses %j, and closes nothing', async (body, problem) => {
+  const { ask, promote } = prepare()
+  const answer = await ask('save_erasure', body)
+  expect(refusalOf(answer)).toEqual([400, 'invalid_body'])
+  expect(JSON.stringify(answer.body)).toContain(problem)
+  expect((await promote({})).status).toBe(200)
+})
+
+it('needs the permission workspaces:erase, which GET /key tells; to see it, any platform key will do', async () => {
+  const { apiKeys, ask, call, platformToken } = prepare()
+  const headers = { Authorization: `Bearer ${apiKeys.add({ kind: 'platform', permissions: [] })}` }
+  await ask('save_erasure')
+  for (const name of ['save_erasure', 'cancel_erasure'] as const) {
+    const answer = await call(name, { parameters: PARAMETERS, headers })
+    expect(refusalOf(answer)).toEqual([403, 'permission_denied'])
+    expect(answer.body).toMatchObject({ error: { metadata: { required_permission: 'workspaces:erase' } } })
+  }
+  expect((await call('retrieve_erasure', { parameters: PARAMETERS, headers })).status).toBe(200)
+  const told = async (token: string) => (await call('retrieve_key', { headers: { Authorization: token } })).body
+  expect([await told(headers.Authorization), await told(`Bearer ${platformToken}`)]).toMatchObject([
+    { permissions: [] },
+    { permissions: ['workspaces:erase'] },
+  ])
+})
