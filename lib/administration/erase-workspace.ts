@@ -18,7 +18,7 @@ export interface ErasureDependencies {
 
 /** Longer than one run of the function: after it, another run goes on with what a dead one has left. */
 const CLAIM_MS = 15 * 60 * 1000
-/** Whatever was under way when the keys went has arrived by then: requests live for 28 s, and S3 may copy for longer. */
+/** When the keys go, requests may run for another 28 s, and S3 may copy for even longer. By then, all has arrived. */
 const SECOND_LOOK_MS = LONGEST_COPY_MS + 5 * 60 * 1000
 const REFUSED_AGAIN_MS = 60 * 60 * 1000
 

@@ -48,8 +48,6 @@ export type NotAddedUpReason =
   | 'ledger_replaced'
   /** Some documents cannot be read; each is a finding. */
   | 'unreadable'
-  /** Its erasure was asked for. */
-  | 'closed'
 
 export const NOTHING_AUDITED = {
   workspaces: 0,

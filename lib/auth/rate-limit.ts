@@ -83,7 +83,9 @@ export function describeDecision(
   const aheadMs = Math.max(0, tatMs - nowMs)
   const headroomMs = toleranceMs(policy) - aheadMs
   return {
-    ...{ policy, isAllowed, isDisabled },
+    policy,
+    isAllowed,
+    isDisabled,
     remaining: headroomMs < 0 ? 0 : Math.floor(headroomMs / emissionIntervalMs(policy)) + 1,
     resetMs: aheadMs,
     retryAfterMs: Math.max(0, -headroomMs),
@@ -92,7 +94,7 @@ export function describeDecision(
 
 /** At this many, all are forgotten, which does no harm: the store counts, too. */
 const MOST_COUNTERS = 10_000
-/** For so long, a process refuses by what it remembers: the workspace may have got another limit meanwhile. */
+/** How long a process refuses without asking the store. Then it asks: the workspace may have got another limit. */
 const MEMORY_MS = 1000
 
 /** What a process knows of a counter. */

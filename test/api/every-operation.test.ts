@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
-import { PERMISSIONS } from '../../lib/auth/caller.ts'
+import { PERMISSIONS, PLATFORM_PERMISSIONS } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { EXPOSED_HEADERS } from '../../lib/http/headers.ts'
 import { entryOf } from '../../lib/http/operations.ts'
 import { formatFileId } from '../../lib/ids.ts'
-import { OPERATION_NAMES, OPERATIONS } from '../support/api/operations.ts'
+import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../support/api/operations.ts'
 import { COMMON_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
-import { addTenant, TENANT } from '../support/api/tenant.ts'
+import { addTenant, tenantOf } from '../support/api/tenant.ts'
 import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
 import { DOCUMENTS_TABLE, KEYS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
 
 /** A request that succeeds, unless something of its own stands in the way. */
-async function prepare(change: Parameters<typeof createTestApi>[0] = {}) {
+async function prepareFor(name: OperationName, change: Parameters<typeof createTestApi>[0] = {}) {
   const api = createTestApi(change)
   const { body } = await api.promote({})
   const parameters = {
     document_id: (body as { id: string }).id,
     container_id: CONTAINER,
     file_id: formatFileId(PATH),
-    ...TENANT,
+    ...tenantOf(OPERATIONS[name]),
   }
   await addTenant(api)
   return { ...api, parameters }
@@ -31,8 +31,9 @@ it('there is a handler for every function behind the gateway', () => {
 })
 
 describe.each(OPERATION_NAMES)('%s', (name) => {
+  const prepare = (change = {}) => prepareFor(name, change)
   const { success, path, facts } = OPERATIONS[name]
-  const { for: whom } = entryOf(name)
+  const { for: whom, permission } = entryOf(name)
   const permissions = PERMISSIONS.filter((each) => each === whom)
   const others = PERMISSIONS.filter((each) => each !== whom)
   const isForFiles = permissions.length > 0
@@ -41,9 +42,10 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     ['a management key', { kind: 'management', permissions: [] }, whom !== 'platform'],
     ['a standard key with its one permission, if it needs one', { permissions }, whom !== 'platform'],
     ['a standard key with every other permission', { permissions: others }, whom === 'any'],
-    ['a platform key', { kind: 'platform', permissions: [] }, !isForFiles],
+    ['a platform key', { kind: 'platform', permissions: [] }, !isForFiles && !permission],
+    ['a platform key with every permission', { kind: 'platform', permissions: PLATFORM_PERMISSIONS }, !isForFiles],
     // As somebody could write it by hand.
-    ['a platform key with permissions', { kind: 'platform', permissions: PERMISSIONS }, !isForFiles],
+    ['a platform key with those of others', { kind: 'platform', permissions: PERMISSIONS }, !isForFiles && !permission],
   ] as const)('for %s: done, or 403, and nothing is changed', async (_, key, isAllowed) => {
     const api = await prepare()
     const headers = { Authorization: `Bearer ${api.apiKeys.add(key as Parameters<typeof api.apiKeys.add>[0])}` }
@@ -51,7 +53,10 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     const before = [KEYS_TABLE, WORKSPACES_TABLE, DOCUMENTS_TABLE].map(api.stored.attributes)
     const response = await api.call(name, { parameters, headers })
     if (isAllowed) return expect(response.status).toBe(success)
-    expect(refusalOf(response)).toEqual([403, isForFiles ? 'permission_denied' : 'platform_key_required'])
+    expect(refusalOf(response)).toEqual([
+      403,
+      isForFiles || ('kind' in key && key.kind === 'platform') ? 'permission_denied' : 'platform_key_required',
+    ])
     expect([KEYS_TABLE, WORKSPACES_TABLE, DOCUMENTS_TABLE].map(api.stored.attributes)).toEqual(before)
   })
 

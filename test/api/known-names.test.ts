@@ -9,11 +9,11 @@ import { invoke } from '../support/api/invoke.ts'
 import { type DocumentedOperation, isDocumentedBody, OPENAPI, PROMOTE } from '../support/api/openapi.ts'
 import { OPERATIONS, type ServedOperation } from '../support/api/operations.ts'
 import { type RouteRequest, routeEvent } from '../support/api/rest-event.ts'
-import { addTenant, TENANT } from '../support/api/tenant.ts'
+import { addTenant, tenantOf } from '../support/api/tenant.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
 
-type TestedOperation = ServedOperation & { success: number; body?: object }
+type TestedOperation = ServedOperation & { success: number; body?: object; needsErasure?: true }
 type Place = 'query' | 'header' | 'body'
 
 const ALL: Record<string, TestedOperation> = {
@@ -55,7 +55,12 @@ async function prepare(operation: TestedOperation) {
   const api = createTestApi({ rateLimiter: UNLIMITED })
   const documentId = idOf(await api.promote({})) as DocumentId
   await addTenant(api)
-  const parameters = { document_id: documentId, container_id: CONTAINER, file_id: formatFileId(PATH), ...TENANT }
+  const parameters = {
+    document_id: documentId,
+    container_id: CONTAINER,
+    file_id: formatFileId(PATH),
+    ...tenantOf(operation),
+  }
   const isForPlatform = /^.workspaces/.test(operation.path)
   const send = async ({ headers, ...more }: RouteRequest) => {
     if (isForPlatform && operation.method === 'delete') await addTenant(api)
@@ -75,7 +80,10 @@ async function prepare(operation: TestedOperation) {
     if (place !== 'body') return send(place === 'query' ? { query: named } : { headers: named })
     return send({ body: { ...baseFor(name), ...named } })
   }
-  const cursors = { '/workspaces': 'ws_1', '/workspaces/{workspace_id}/keys': keyIdOf(TENANT.workspace_id) }
+  const cursors = {
+    '/workspaces': 'ws_1',
+    '/workspaces/{workspace_id}/keys': keyIdOf(tenantOf(operation).workspace_id),
+  }
   const ofDocuments = formatCursor(WORKSPACE, { createdAt: new Date(NOW_MS), documentId })
   const cursor = cursors[operation.path as keyof typeof cursors] ?? ofDocuments
   const after = operation === OPERATIONS.list_documents ? documentId : formatFileId('a')
@@ -95,7 +103,12 @@ async function prepare(operation: TestedOperation) {
       disabled: [false, 1],
       label: ['ACME', ''],
     },
-    ...{ user_id: ['u', 'u u'], expires_at: ['2099-01-01T00:00:00Z', 'x'], grace_seconds: [0, -1] },
+    ...{
+      after_seconds: [0, -1],
+      user_id: ['u', 'u u'],
+      expires_at: ['2099-01-01T00:00:00Z', 'x'],
+      grace_seconds: [0, -1],
+    },
     ...{ Prefer: ['wait=1', ''], prefix: ['', '/'], paths: [[PATH], []] },
   }
   const valuesOf = (name: string) => (Object.hasOwn(values, name) && values[name]) || ['x', 'x']
@@ -153,7 +166,8 @@ describe.each(Object.entries(ALL))('%s', (_, operation) => {
     const { send } = await prepare(operation)
     const names = `${HEADERS_OF_LIBRARIES} ${HEADERS_OF_HTTP}`.split(' ')
     const workspace =
-      { '/workspaces': '' }[operation.path] ?? (operation.path.startsWith('/workspaces') ? TENANT.workspace_id : 'ws_1')
+      { '/workspaces': '' }[operation.path] ??
+      (operation.path.startsWith('/workspaces') ? tenantOf(operation).workspace_id : 'ws_1')
     const own = { 'anthropic-workspace-id': workspace, Prefer: 'return=minimal, wait=x, wait=0' }
     const { status } = await send({ headers: { ...Object.fromEntries(names.map((name) => [name, 'x'])), ...own } })
     expect(status).toBe(operation.success)

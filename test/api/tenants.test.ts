@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { PERMISSIONS } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
+import { idOf, withKey } from '../support/api/idempotent-promotions.ts'
 import type { OperationName } from '../support/api/operations.ts'
-import { refusalOf } from '../support/api/promotion-answers.ts'
-import { CSV, useTestApi } from '../support/api/test-api.ts'
+import { expectUntouched, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
+import { CSV, PATH, useTestApi } from '../support/api/test-api.ts'
 import { afterNext, beforeNext } from '../support/beside.ts'
 import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
 import { KEYS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
@@ -30,7 +31,15 @@ describe('PUT /workspaces/{workspace_id}', () => {
     const made = await bodyOf(call('save_workspace', { quota_bytes: 500, expire_after_seconds: 3600 }))
     const created_at = new Date(api.clock.nowMs).toISOString()
     const settings = { expire_after_seconds: 3600, expire_at_most_seconds: null, requests_per_minute: null }
-    const usage = { workspace_id: 'ws_acme', used_bytes: 0, documents: 0, disabled: false, label: null, created_at }
+    const usage = {
+      workspace_id: 'ws_acme',
+      used_bytes: 0,
+      documents: 0,
+      disabled: false,
+      label: null,
+      erasure: null,
+      created_at,
+    }
     expect(made).toEqual({ ...usage, ...settings, quota_bytes: 500, remaining_bytes: 500, is_new: true })
     api.clock.nowMs += 5000
     const change = { expire_after_seconds: null, requests_per_minute: 30, label: 'ACME Ltd, 0815 – é🙂' }
@@ -437,6 +446,24 @@ describe('DELETE /workspaces/{workspace_id}', () => {
       expect((await call(name)).status).toBe(200)
   })
 
+  it.each([
+    ['by its first promotion', 200, async () => api.apiKeys.add({ workspaceId: 'ws_acme' as WorkspaceId })],
+    [
+      'by PUT, after a deletion that ended half-way',
+      503,
+      () => tokenOf(call('save_workspace', {}).then(() => call('save_key', MANAGEMENT))),
+    ],
+  ])('made again %s, it has no limit of the former', async (_, status, makeAgain) => {
+    await call('save_workspace', { requests_per_minute: 6 })
+    const settingLimits = vi.spyOn(api.dependencies.administration.rateLimiter, 'setLimits')
+    if (status === 503) settingLimits.mockRejectedValueOnce(new ServiceError('service_unavailable'))
+    expect((await call('delete_workspace')).status).toBe(status)
+    api.clock.nowMs++
+    const headers = bearer(await makeAgain())
+    api.putFile(PATH, CSV, 'text/csv', 'ws_acme')
+    expect(await api.promote({ headers })).toMatchObject({ status: 200, headers: RATE_HEADERS })
+  })
+
   it('refuses one with documents, however small, and its keys work on', async () => {
     api.putFile('empty.txt', Buffer.alloc(0))
     expect((await api.promote({ path: 'empty.txt' })).status).toBe(200)
@@ -477,5 +504,26 @@ describe('DELETE /workspaces/{workspace_id}', () => {
     })
     expect(refusalOf(await call('delete_workspace'))).toEqual([503, 'workspace_busy'])
     expect(await who(token)).toBe(401)
+  })
+})
+
+describe('a workspace whose erasure was asked for', () => {
+  const CLOSED = [403, 'workspace_closed']
+
+  it('takes no file, which is said before any copy; a repetition gets the document that is there', async () => {
+    const kept = await api.promote(withKey())
+    await api.closeWorkspace()
+    const copying = vi.spyOn(api.objects, 'copy')
+    expect(refusalOf(await api.promote({}))).toEqual(CLOSED)
+    expect(refusalOf(await api.promote(withKey('another')))).toEqual(CLOSED)
+    expect(idOf(await api.promote(withKey()))).toBe(idOf(kept))
+    expect(copying).not.toHaveBeenCalled()
+  })
+
+  it('takes no file that was copied meanwhile, and nothing of it is left', async () => {
+    await call('save_workspace', {}, { workspace_id: 'ws_1' })
+    beforeNext(api.ledger, 'hold', () => api.closeWorkspace())
+    expect(refusalOf(await api.promote({}))).toEqual(CLOSED)
+    expectUntouched(api)
   })
 })

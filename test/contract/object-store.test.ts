@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStores } from '../../lib/aws/stores.ts'
 import type { ContainerFile } from '../../lib/containers/container-files.ts'
 import { newAttemptId, type WorkspaceId } from '../../lib/ids.ts'
+import { createObjectKeys } from '../../lib/object-keys.ts'
 import { COPY_SETTINGS } from '../support/stores/memory-objects.ts'
 import { patternBytes } from '../support/stores/pattern-bytes.ts'
 import { useStandIns } from '../support/stores/stand-ins.ts'
@@ -14,17 +15,13 @@ const { signal } = new AbortController()
 
 type Stores = ReturnType<typeof openStores>
 const standIns = useStandIns()
-let [store, containerFiles, erasedObjects] = [] as unknown as [
-  Stores['objects'],
-  Stores['containerFiles'],
-  Stores['erasedObjects'],
-]
+let [store, containerFiles] = [] as unknown as [Stores['objects'], Stores['containerFiles']]
 /** Each test has a new container. */
 let prefix: string
 beforeEach(() => {
   const { s3, dynamoDb, config } = standIns()
   const stores = openStores({ config: { ...config, ...COPY_SETTINGS }, s3, dynamoDb, now: Date.now })
-  ;[store, containerFiles, erasedObjects] = [stores.objects, stores.containerFiles, stores.erasedObjects]
+  ;[store, containerFiles] = [stores.objects, stores.containerFiles]
   prefix = `sandboxes/ws_1/${newAttemptId()}/`
 })
 afterEach(async () => {
@@ -162,19 +159,32 @@ describe('a list', () => {
   })
 })
 
-it('erases all that a bucket has of a workspace, unfinished uploads too, and nothing of one whose id begins alike', async () => {
-  const { s3, config } = standIns()
-  const workspaceId = `ws_${newAttemptId()}` as WorkspaceId
-  const Bucket = config.sandboxBucket
-  const ofOther = `sandboxes/${workspaceId}0/sess_1/a.txt`
-  for (const Key of [`sandboxes/${workspaceId}/sess_1/a b+c.txt`, `sandboxes/${workspaceId}/sess_1/é/结果`, ofOther])
-    await put(Key)
-  await s3.createMultipartUpload({ Bucket, Key: `sandboxes/${workspaceId}/sess_1/b` })
-  const erase = () => erasedObjects.erase({ bucket: 'sandbox', workspaceId }, signal)
-  expect([await erase(), await erase()]).toEqual([
-    { erased: 3, refused: 0 },
-    { erased: 0, refused: 0 },
-  ])
-  const { Contents = [] } = await s3.listObjectsV2({ Bucket, Prefix: `sandboxes/${workspaceId}` })
-  expect(Contents.map(({ Key }) => Key)).toEqual([ofOther])
-})
+it.each([
+  'sandboxes/{workspace_id}/{container_id}/{path}',
+  // The prefix that is listed has files of all workspaces.
+  'odd/{container_id}/{workspace_id}/{path}',
+])(
+  'erases all that a bucket has of a workspace, unfinished uploads too, and nothing of others: %s',
+  async (sandbox) => {
+    const { s3, dynamoDb, config } = standIns()
+    const keyTemplates = { ...config.keyTemplates, sandbox }
+    const settings = { config: { ...config, ...COPY_SETTINGS, keyTemplates }, s3, dynamoDb, now: Date.now }
+    const { erasedObjects } = openStores(settings)
+    const workspaceId = `ws_${newAttemptId()}` as WorkspaceId
+    const Bucket = config.sandboxBucket
+    const keyOf = (id: string, path: string) =>
+      createObjectKeys(keyTemplates).sandboxFile({ workspaceId: id, containerId: 'sess_1', path } as never)
+    const ofOther = ['a.txt', 'b'].map((path) => keyOf(`${workspaceId}0`, path))
+    for (const Key of [keyOf(workspaceId, 'a b+c.txt'), keyOf(workspaceId, 'é/结果'), `${ofOther[0]}`]) await put(Key)
+    for (const Key of [keyOf(workspaceId, 'b'), ofOther[1]]) await s3.createMultipartUpload({ Bucket, Key })
+    const erase = () => erasedObjects.erase({ bucket: 'sandbox', workspaceId }, signal)
+    expect([await erase(), await erase()]).toEqual([
+      { erased: 3, refused: 0 },
+      { erased: 0, refused: 0 },
+    ])
+    const { Contents = [] } = await s3.listObjectsV2({ Bucket })
+    const { Uploads = [] } = await s3.listMultipartUploads({ Bucket })
+    const keys = [...Contents, ...Uploads].map(({ Key = '' }) => Key)
+    expect(keys.filter((key) => key.includes(workspaceId))).toEqual(ofOther)
+  },
+)

@@ -104,6 +104,12 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
         },
         ({ document_id }) => document_id?.S === documentId,
       ),
+    /** Asks for the erasure of the workspace, which closes it. The erasure is due now. */
+    closeWorkspace(workspaceId = WORKSPACE) {
+      const { nowMs } = clock
+      const asked = { state: 'scheduled', requestedAtMs: nowMs, beginsAtMs: nowMs, dueAtMs: nowMs } as const
+      return stores.erasures.change(workspaceId, { shown: undefined, to: asked }, signal)
+    },
     deleteDocument: (document: WorkspaceDocument) => deleteDocument(document, {}, deps, signal),
     /** Lets time pass until all leases of earlier attempts are over. */
     pass: (durationMs = LEASE_MS) => {

@@ -3,7 +3,7 @@ import type { Erasure } from '../../ledger/ports/ledger.ts'
 
 /** The erasures of workspaces, which are a part of their ledgers. For what all methods may throw see `Ledger`. */
 export interface Erasures {
-  /** The workspaces whose erasures are to be gone on with by then, the longest due first. The index lags. */
+  /** The workspaces whose erasures have a step due by then, the longest due first. The index lags. */
   listDue(byMs: number, signal: AbortSignal): AsyncIterable<WorkspaceId>
   /**
    * The only write that asks for an erasure, takes it back, claims it, or says how far it has come.

@@ -11,7 +11,7 @@ import { asRead, openTable, setting, type TableSettings } from './table.ts'
 import { encodeErasure } from './workspace-codec.ts'
 
 /** Index of the Workspaces table. Contains only workspaces whose erasures go on. */
-export const ERASURES_INDEX = 'erasures'
+const ERASURES_INDEX = 'erasures'
 const STATE_NAME = { '#state': 'state' }
 const IS_IN_STATE = 'erasure.#state = :state'
 const IS_AT_WORK = 'erasure.#state IN (:erasing, :verifying)'
@@ -47,7 +47,7 @@ export function createErasures(settings: TableSettings & { documentsTable: strin
         ExpressionAttributeNames: { ...change.ExpressionAttributeNames, ...(shown && STATE_NAME) },
         values: { ...change.values, ...due.values, ':one': 1, ':state': shown?.state },
       }
-      // Each is another than the one before, so a repetition finds what it has written, and says that it did nothing.
+      // Sent once: a repetition would find its own write, and say that nothing was done.
       return (await table.update(keyOf(workspaceId), update, { name: 'erasures.change', signal, ...SENT_ONCE })).applied
     },
 

@@ -19,7 +19,7 @@ const IS_QUIET = '(attribute_not_exists(tat_ms) OR tat_ms <= :now)'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
 const HAS_LIMITS = 'attribute_exists(version)'
 const IS_OLDER = '(attribute_not_exists(version) OR version < :version)'
-/** A first try may know another limit, find no limits, or find the counter busy. */
+/** A refused try learns that limits are missing, or others, or that the counter is busy. The fourth knows all three. */
 const MOST_TRIES = 4
 /** At this many, all are forgotten: each costs a refused write to learn again. */
 const MOST_LIMITS = 10_000
@@ -75,9 +75,11 @@ export function createRateLimiter(
         return describeDecision({ policy, isAllowed: false }, tatMs, nowMs)
       const limit = workspaceId === undefined ? undefined : { per_minute: perMinute, disabled: undefined }
       const written = await tryToTake(id, { policy, limit, count, isQuiet: tatMs <= nowMs && !isOver, nowMs }, signal)
-      // A counter that DynamoDB cannot keep up with has spent its burst.
-      const throttledTatMs = nowMs + toleranceMs(policy) + emissionIntervalMs(policy)
-      if (written === 'throttled') return describeDecision({ policy, isAllowed: false }, throttledTatMs, nowMs)
+      if (written === 'throttled') {
+        // A counter that DynamoDB cannot keep up with has spent its burst.
+        const spentTatMs = nowMs + toleranceMs(policy) + emissionIntervalMs(policy)
+        return describeDecision({ policy, isAllowed: false }, spentTatMs, nowMs)
+      }
       tatMs = Number(written.item?.tat_ms?.N ?? 0)
       if (written.applied) return describeDecision({ policy, isAllowed: true }, tatMs, nowMs)
       if (workspaceId === undefined) continue

@@ -44,7 +44,7 @@ export type Update = Condition &
 const MAX_BATCH_TRIES = 4
 const WITHOUT_UNDEFINED = { removeUndefinedValues: true }
 
-/** What is done with single items that are there: all that most functions need, so that their bundles have no more. */
+/** Reads and updates of single items. Most functions need no more of a table, which keeps their bundles small. */
 export function openItems({ client, tableName: TableName }: TableSettings) {
   const updateOf = (key: object, change: Update) =>
     new UpdateItemCommand({ TableName, Key: marshall(key), ...conditional(change) })

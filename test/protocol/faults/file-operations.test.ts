@@ -36,13 +36,22 @@ const prepared = (test: (ready: Prepared) => Promise<void>) =>
     const platformToken = await process.newPlatformKey()
     const ready = { process, workspace, documentId: (body as { id: string }).id, tenant, platformToken }
     for (const name of ['save_workspace', 'save_key'] as const) expect((await call(ready, name)).status).toBe(200)
+    const leaving = { ...ready, tenant: leavingOf(tenant) }
+    for (const name of ['save_workspace', 'save_erasure'] as const) expect((await call(leaving, name)).status).toBe(200)
     process.takeCalls()
     await test(ready)
   })
 
+/** A workspace beside it that is to be erased. */
+const leavingOf = ({ workspace_id, ...key }: Prepared['tenant']) => ({
+  workspace_id: `${workspace_id}-leaving`,
+  ...key,
+})
+
 const call = (ready: Prepared, name: OperationName, remainingMs?: number) => {
-  const { process, workspace, documentId, tenant, platformToken } = ready
-  const { body } = OPERATIONS[name]
+  const { process, workspace, documentId, platformToken } = ready
+  const { body, needsErasure } = OPERATIONS[name]
+  const tenant = needsErasure ? leavingOf(ready.tenant) : ready.tenant
   const own = entryOf(name).for === 'platform' && { token: platformToken }
   return process.call(
     name,
@@ -95,7 +104,7 @@ describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
       if (!mayBeReplaced) expect([success, 404, 500, 503]).toContain(answer?.status)
       await process.deliverLate()
       const again = await call(ready, name)
-      expect(again.status).toBeOneOf([success, ...(name.startsWith('delete_') ? [404] : [])])
+      expect(again.status).toBeOneOf([success, ...(/^(delete|cancel)_/.test(name) ? [404] : [])])
       expect(await process.stateOf(workspace)).toMatchObject({ documents: 1, objects: 1, usedBytes: BYTES.length })
       await expectTenant(ready, name, again.body as { token?: string })
     }),

@@ -1,11 +1,14 @@
 import { expect } from 'vitest'
-import { LEAVING } from './operations.ts'
 import type { createTestApi } from './test-api.ts'
 
 /** A workspace without documents, and the name of its key. */
-export const TENANT = { workspace_id: 'ws_empty', name: 'ci' }
+const TENANT = { workspace_id: 'ws_empty', name: 'ci' }
+/** One that is to be erased. */
+const LEAVING = { workspace_id: 'ws_leaving', name: 'ci' }
+/** Where a request of this operation succeeds. */
+export const tenantOf = ({ needsErasure }: { needsErasure?: true }) => (needsErasure ? LEAVING : TENANT)
 
-/** That, and a workspace that is to be erased. */
+/** Both. */
 export async function addTenant(api: Pick<ReturnType<typeof createTestApi>, 'call'>): Promise<void> {
   const { status } = await api.call('save_workspace', { parameters: TENANT })
   const key = { parameters: TENANT, body: { permissions: ['files:read'] } }

@@ -95,6 +95,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     apiKeys,
     objects,
     ledger,
+    closeWorkspace: ports.closeWorkspace,
     workspaces: ports.deps.workspaces,
     dueWork: ports.deps.dueWork,
     documents,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
+import { PLATFORM_PERMISSIONS } from '../../../lib/auth/caller.ts'
 import { openStores } from '../../../lib/aws/stores.ts'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
@@ -33,7 +34,7 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
   }
   const keysTable = { client: dynamoDb, tableName: config.keysTable }
   return {
-    newPlatformKey: () => addKey(keysTable, { workspaceId: undefined, kind: 'platform' }),
+    newPlatformKey: () => addKey(keysTable, { workspaceId: undefined, kind: 'platform' }, PLATFORM_PERMISSIONS),
 
     /** Its limits are known already, as after its first request. @param quotaBytes omitted: it has no ledger yet */
     async newWorkspace(quotaBytes?: number): Promise<TestWorkspace> {

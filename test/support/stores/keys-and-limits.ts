@@ -1,6 +1,6 @@
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { hashToken, keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
-import type { ApiKey, ApiKeyGrant, Permission } from '../../../lib/auth/caller.ts'
+import type { ApiKey, ApiKeyGrant } from '../../../lib/auth/caller.ts'
 import type { Counter } from '../../../lib/auth/rate-limit.ts'
 import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { type ApiKeyItem, createApiKeyStore, keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
@@ -38,7 +38,7 @@ export function createApiKeys({ client, put }: Tables) {
 export async function addKey(
   table: Parameters<typeof createApiKeyAdministration>[0],
   { workspaceId, kind }: Pick<ApiKey, 'workspaceId' | 'kind'>,
-  permissions: Permission[] = [],
+  permissions: readonly string[] = [],
 ): Promise<string> {
   const token = newToken(keyIdOf(workspaceId))
   const grant = { workspaceId, kind, permissions, userId: undefined, expiresAtMs: undefined }

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest'
 import { eraseWorkspace } from '../../../lib/administration/erase-workspace.ts'
 import type { BusEvent, EventBus } from '../../../lib/events/ports.ts'
-import type { Erasure } from '../../../lib/ledger/ports/ledger.ts'
 import { createPorts, WORKSPACE } from '../../support/ports.ts'
+import { newRefund } from '../../support/stores/ledger-values.ts'
 
 const { signal } = new AbortController()
 const MINUTE_MS = 60_000
@@ -12,16 +12,10 @@ const LATE_MS = 608_400_000
 /** A workspace with two documents, whose erasure is due now. */
 async function prepare() {
   const ports = createPorts()
-  const { clock, deps } = ports
+  const { deps } = ports
   await ports.addDocument()
   await ports.addDocument()
-  const asked: Erasure = {
-    state: 'scheduled',
-    requestedAtMs: clock.nowMs,
-    beginsAtMs: clock.nowMs,
-    dueAtMs: clock.nowMs,
-  }
-  await deps.erasures.change(WORKSPACE, { shown: undefined, to: asked }, signal)
+  await ports.closeWorkspace()
   const erase = vi.fn(async () => ({ erased: 0, refused: 0 }) as { erased: number; refused: number; reason?: string })
   const removeAll = vi.fn(async () => {})
   const bus = { put: vi.fn<EventBus['put']>(async () => new Map()) }
@@ -99,6 +93,18 @@ it('tells the bus before the write that says erased, and again if that fails; a 
   clock.nowMs += LATE_MS
   await run()
   expect(bus.put).toHaveBeenCalledTimes(3)
+})
+
+it('looks once more when the second look has found the refund of a late deletion', async () => {
+  const { begin, clock, ledger, run, state } = await prepare()
+  await run()
+  clock.nowMs += 20 * MINUTE_MS
+  await ledger.beginRefund(newRefund(begin()), signal, 0)
+  expect(state().entries).toBe(1)
+  expect(await run()).toMatchObject({ state: 'verifying', dueAtMs: clock.nowMs + 20 * MINUTE_MS })
+  expect(state().entries).toBe(0)
+  clock.nowMs += 20 * MINUTE_MS
+  expect(await run()).toMatchObject({ state: 'erased' })
 })
 
 it('never becomes erased while S3 refuses: it is tried each hour, and says how many, and why', async () => {

@@ -6,6 +6,7 @@ import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { addUp, countMore, cut, listenTo, passBy, readItems } from '../../support/add-up.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
+import { runAudit } from '../../support/unit/run-audit.ts'
 
 const { signal } = new AbortController()
 const MOST_MS = 20 * 3_600_000
@@ -120,6 +121,14 @@ describe('a workspace that does not add up', () => {
     await auditSum({ ...(await cut(ports)), isUnreadable: true }, audit)
     expect(said).toEqual(['unreadable'])
   })
+})
+
+it('a closed workspace is not compared, and that is not reported: its ledger stays for ever', async () => {
+  const { ports } = await withDocument()
+  await countMore(ports, DRIFT)
+  await ports.closeWorkspace()
+  const { report, findings, notAddedUp } = await runAudit(ports)
+  expect([findings, notAddedUp, report.notAddedUp]).toEqual([[], [], 0])
 })
 
 it('bytes of documents without a ledger are a drift', async () => {

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { counterOf, countInProcess, type WorkspaceLimits, workspaceCounterId } from '../../../lib/auth/rate-limit.ts'
+import { expect, it, vi } from 'vitest'
+import {
+  type Counter,
+  counterOf,
+  countInProcess,
+  type WorkspaceLimits,
+  workspaceCounterId,
+} from '../../../lib/auth/rate-limit.ts'
 import { openStores } from '../../../lib/aws/stores.ts'
 import { rateLimitOf } from '../../../lib/config.ts'
 import { assertProperty } from '../../support/assert-property.ts'
@@ -128,6 +134,38 @@ it('a key with a limit of its own has a counter of its own, and is refused with 
       .map(({ key_id }) => key_id?.S)
       .toSorted(),
   ).toEqual(['key_1', 'key_2', workspaceCounterId(WORKSPACE)].toSorted())
+})
+
+it.each([
+  [undefined, 4, 1],
+  [30, 5, 2],
+])('of a workspace with the limit %s, the first request takes %i calls, and %i in another process', async (...row) => {
+  const [requestsPerMinute, ofFirst, inAnother] = row
+  let nowMs = NOW_MS
+  const stored = createMemoryTables({ now: () => nowMs })
+  const sending = vi.spyOn(stored.client, 'send')
+  const open = () => openStores({ config: CONFIG, dynamoDb: stored.client, s3: {} as never, now: () => nowMs })
+  const { rateLimiter, workspaces } = open()
+  await workspaces.create(WORKSPACE, { quotaBytes: 1, requestsPerMinute }, signal)
+  const shared = { id: workspaceCounterId(WORKSPACE), workspaceId: WORKSPACE, requestsPerMinute: undefined }
+  const callsOf = async (counted: Counter = shared, limiter = rateLimiter) => {
+    sending.mockClear()
+    expect(await limiter.take(counted, signal)).toMatchObject({ isAllowed: true })
+    return sending.mock.calls.length
+  }
+  const callsAfterAMinute = (limiter = rateLimiter) => {
+    nowMs += 60_000
+    return callsOf(shared, limiter)
+  }
+  expect(await callsOf()).toBe(ofFirst)
+  // A busy counter takes a second write, a key with a limit of its own a read.
+  expect(await callsOf()).toBe(2)
+  expect(await callsOf({ ...shared, id: 'key_1', requestsPerMinute: 12 })).toBe(2)
+  expect([await callsAfterAMinute(), await callsAfterAMinute()]).toEqual([1, 1])
+  expect(await callsAfterAMinute(open().rateLimiter)).toBe(inAnother)
+  // After a day without requests, DynamoDB forgets the counter.
+  await stored.removeAll(RATE_LIMITS_TABLE)
+  expect(await callsAfterAMinute()).toBe(ofFirst)
 })
 
 it('limits by what it has counted itself while the store does not answer, but asks it once a second', async () => {
