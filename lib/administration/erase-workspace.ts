@@ -51,6 +51,7 @@ interface Found {
   erased: number
   refused: number
   reason?: string | undefined
+  deniedSandbox?: string | undefined
 }
 
 /** Keys first, so that nothing new comes in; then what leads to objects, and the objects, whatever leads to them. */
@@ -67,10 +68,14 @@ async function eraseAll(
   await erasures.clear(workspaceId, signal)
   const found: Found = { erased, refused: 0 }
   for (const bucket of ['documents', 'sandbox'] as const) {
-    const { reason, ...swept } = await erasedObjects.erase({ bucket, workspaceId }, signal)
+    const { reason, isDenied, ...swept } = await erasedObjects.erase({ bucket, workspaceId }, signal)
     found.erased += swept.erased
-    found.refused += swept.refused
-    found.reason ??= reason
+    // A sandbox bucket that is not ours may keep its files to itself.
+    if (isDenied && bucket === 'sandbox') found.deniedSandbox = reason
+    else {
+      found.refused += swept.refused + (isDenied ? 1 : 0)
+      found.reason ??= reason
+    }
   }
   return found
 }
@@ -91,8 +96,9 @@ async function tell(
 }
 
 /** Nothing found by a second look: it is erased. The sandboxes are looked through once more, when forms have ended. */
-function next(claimed: Erasure, { erased, refused, reason }: Found, nowMs: number): Erasure {
-  const { dueAtMs: _, refused: __, reason: ___, ...erasure } = claimed
+function next(claimed: Erasure, { erased, refused, reason, deniedSandbox }: Found, nowMs: number): Erasure {
+  const { dueAtMs: _, refused: __, reason: ___, ...former } = claimed
+  const erasure = { ...former, deniedSandbox }
   if (refused > 0) return { ...erasure, state: 'erasing', refused, reason, dueAtMs: nowMs + REFUSED_AGAIN_MS }
   if (erasure.state === 'erased') return erasure
   if (erasure.state === 'verifying' && erased === 0) {

@@ -4,8 +4,9 @@ import type { Erasure } from '../ledger/ports/ledger.ts'
 export interface Remains {
   what: string
   untilMs: number | undefined
-  /** What S3 has refused to delete, and why. */
+  /** How many objects S3 has refused to delete. */
   count?: number
+  /** Why S3 refuses. */
   reason?: string | undefined
 }
 
@@ -25,6 +26,8 @@ export function remainsOf(erasure: Erasure, { logRetentionDays }: { logRetention
     what,
     untilMs: endedAtMs + days * DAY_MS,
   }))
+  const { deniedSandbox } = erasure
+  if (deniedSandbox) kept.push({ what: 'container_files', untilMs: undefined, reason: deniedSandbox })
   const others = ['usage_files', 'events_delivered'].map((what) => ({ what, untilMs: undefined }))
   return [...kept, ...(erasure.dueAtMs === undefined ? [] : [lateUploads]), ...copies, ...others]
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { PutObjectCommandInput } from '@aws-sdk/client-s3'
+import type { PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStores } from '../../lib/aws/stores.ts'
 import type { ContainerFile } from '../../lib/containers/container-files.ts'
@@ -188,3 +188,15 @@ it.each([
     expect(keys.filter((key) => key.includes(workspaceId))).toEqual(ofOther)
   },
 )
+
+it('says of a bucket that lists nothing to us why, and fails for any other reason', async () => {
+  const { dynamoDb, config } = standIns()
+  const erase = (httpStatusCode: number) => {
+    const answer = async () => Promise.reject(Object.assign(new Error('no'), { $metadata: { httpStatusCode } }))
+    const s3 = { send: answer } as unknown as S3Client
+    const { erasedObjects } = openStores({ config: { ...config, ...COPY_SETTINGS }, s3, dynamoDb, now: Date.now })
+    return erasedObjects.erase({ bucket: 'sandbox', workspaceId: 'ws_1' as WorkspaceId }, signal)
+  }
+  expect(await erase(403)).toEqual({ erased: 0, refused: 0, isDenied: true, reason: 'Error: no' })
+  await expect(erase(404)).rejects.toThrow('no')
+})

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DynamoDB, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { tableRows } from '../pages/pages.ts'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
 import { run } from '../support/machine/program.ts'
 import { ROOT, useService } from '../support/machine/services.ts'
@@ -18,7 +19,7 @@ let proxy: FaultProxy
 let platformKey: string
 beforeAll(async () => {
   proxy = await startFaultProxy(new URL(service().demo.base_url).origin)
-  platformKey = (await service().admin('keys', 'create', '--platform', '--expires', '1d')).stdout.trim()
+  platformKey = (await service().admin('keys', 'create', '--platform', '--may-erase', '--expires', '1d')).stdout.trim()
 })
 afterAll(() => proxy?.stop())
 
@@ -29,6 +30,9 @@ const ask = async (method: string, path: string) => {
   })
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }
+
+/** Waits for what comes by itself. */
+const soon = <Seen>(look: () => Promise<Seen>) => vi.waitFor(look, { timeout: 90_000, interval: 1000 })
 
 describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
   it('the program does the whole life of a tenant, though each answer to a change is lost once', async () => {
@@ -54,13 +58,22 @@ describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
     proxy.fault = () => undefined
     expect(stdout).toContain("workspace_id: 'ws_of_program'")
     expect(stdout).toMatch(/^ws_of_program 0 0$/m)
-    // Each twice: sign up, plan, off, on; key, rotation; the last key; the end of the key and of the workspace.
+    // Each twice: sign up, plan, off, on; key, rotation; the end, and once more in the second run.
     const workspace = '/v1/workspaces/ws_of_program'
     const expected = [...Array(8).fill(`PUT ${workspace}`), ...Array(4).fill(`PUT ${workspace}/keys/backend`)]
-    expected.push(...Array(2).fill(`DELETE ${workspace}/keys/backend`))
-    expected.push(...Array(2).fill(`PUT ${workspace}/keys/offboarding`), ...Array(2).fill(`DELETE ${workspace}`))
+    expected.push(...Array(3).fill(`PUT ${workspace}/erasure`))
     expect(changes.toSorted()).toEqual(expected.toSorted())
-    expect((await ask('GET', '/workspaces/ws_of_program')).status).toBe(404)
+    expect(stdout).toContain("state: 'scheduled'")
+    const erased = await soon(async () => {
+      const { body } = await ask('GET', '/workspaces/ws_of_program/erasure')
+      expect(body.state).toBe('verifying')
+      return body
+    })
+    // The words of the page.
+    const words = (erased.remains as { what: string }[]).map(({ what }) => what)
+    expect(words).toHaveLength(9)
+    const table = tableRows('docs/tenants-and-regions.md', '## Tenants that leave, and erasure').flat().join()
+    for (const word of [...words, 'objects', 'container_files']) expect(table).toContain(`\`${word}\``)
   })
 
   it('the commands do what they say', async () => {
@@ -74,13 +87,11 @@ describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
       { quota_bytes: 10 * 2 ** 30, is_new: true },
       { token: expect.stringMatching(/^cfp_/), permissions: ['files:promote'] },
       { disabled: true },
-      { workspace_id: 'ws_of_curl', deleted: true },
+      { state: 'scheduled' },
+      { workspace_id: 'ws_of_curl', cancelled: true },
     ])
   })
 })
-
-/** Waits for what comes by itself. */
-const soon = <Seen>(look: () => Promise<Seen>) => vi.waitFor(look, 60_000)
 
 it('"Events": the index is right, in whatever order and however often events come', async () => {
   const { demo, directory } = service()

@@ -96,10 +96,10 @@ describe('docs/policies/boundary.json', () => {
 
 describe('docs/policies/cross-account-sandbox-bucket.json', () => {
   const { Statement: statements } = JSON.parse(textOfPolicy('cross-account-sandbox-bucket'))
-  const allowing = (ofWriters: boolean): { Principal: object; Action: string[] }[] =>
-    statements.filter(
-      ({ Effect, Sid }: { Effect: string; Sid: string }) => Effect === 'Allow' && Sid.includes('Writers') === ofWriters,
-    )
+  type Statement = { Effect: string; Sid: string; Principal: object; Action: string[] }
+  const allowing = (of: RegExp): Statement[] =>
+    statements.filter(({ Effect, Sid }: Statement) => Effect === 'Allow' && of.test(Sid))
+  const actionsOf = (all: { Action: string | string[] }[]) => all.flatMap(({ Action }) => Action).toSorted()
 
   it('lets both functions read that read sandboxes', () => {
     const roles = ['PROMOTE_CONTAINER_FILE_ROLE_ARN', 'READ_CONTAINER_FILES_ROLE_ARN']
@@ -109,20 +109,25 @@ describe('docs/policies/cross-account-sandbox-bucket.json', () => {
         .filter((role) => templateStatements(service, role).some(({ Sid }) => Sid === 'ReadSandboxes')),
     )
     expect([...new Set(reading)].toSorted()).toEqual(['PromoteContainerFileRole', 'ReadContainerFilesRole'])
-    expect(allowing(false).map(({ Action }) => Action[0])).toEqual(['s3:GetObject', 's3:ListBucket'])
-    for (const { Principal } of allowing(false)) expect(Principal).toEqual({ AWS: roles })
+    expect(allowing(/^LetFunctions/).map(({ Action }) => Action[0])).toEqual(['s3:GetObject', 's3:ListBucket'])
+    for (const { Principal } of allowing(/^LetFunctions/)) expect(Principal).toEqual({ AWS: roles })
+  })
+
+  it('lets the function that erases workspaces do there what its role may', () => {
+    const [, prod] = variants
+    const ofRole = prod && templateStatements(prod, 'EraseWorkspacesRole')
+    const inSandboxes = ofRole?.filter(({ Sid = '' }) => /Sandboxes$/.test(Sid)) ?? []
+    const erasing = allowing(/^LetFunction(?!s)/)
+    expect(actionsOf(erasing)).toEqual(actionsOf(inSandboxes))
+    for (const { Principal } of erasing) expect(Principal).toEqual({ AWS: ['ERASE_WORKSPACES_ROLE_ARN'] })
   })
 
   it('lets writers do there what their role may', () => {
     const [, prod] = variants
     const actions = prod && templateStatements(prod, 'SandboxWriterRole').flatMap(({ Action }) => Action)
     const inBuckets = actions?.filter((action) => action.startsWith('s3:')).toSorted()
-    expect(
-      allowing(true)
-        .flatMap(({ Action }) => Action)
-        .toSorted(),
-    ).toEqual(inBuckets)
-    for (const { Principal } of allowing(true)) expect(Principal).toEqual({ AWS: ['SANDBOX_WRITER_ROLE_ARN'] })
+    expect(actionsOf(allowing(/Writers/))).toEqual(inBuckets)
+    for (const { Principal } of allowing(/Writers/)) expect(Principal).toEqual({ AWS: ['SANDBOX_WRITER_ROLE_ARN'] })
   })
 })
 

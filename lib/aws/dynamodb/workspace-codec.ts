@@ -83,6 +83,7 @@ const ERASURE = {
   verified_at: { member: 'verifiedAtMs', kind: 'number', ...OPTIONAL },
   refused: { member: 'refused', kind: 'number', ...OPTIONAL },
   reason: { member: 'reason', kind: 'string', ...OPTIONAL },
+  denied_sandbox: { member: 'deniedSandbox', kind: 'string', ...OPTIONAL },
 } as const satisfies Codec<Erasure>
 
 /** The attributes of the ledger that an erasure is; all undefined: there is none. */

@@ -8,6 +8,7 @@ import pMap from 'p-map'
 import type { ErasedObjects } from '../../administration/ports/erasures.ts'
 import { ServiceError } from '../../errors.ts'
 import { keysOfWorkspace, type ObjectKeyTemplates } from '../../object-keys.ts'
+import { statusOf } from '../calls/failures.ts'
 import { CLOSING, send } from '../calls/send.ts'
 import { decodeKey } from './container-files.ts'
 import type { ObjectCopySettings } from './copy-requests.ts'
@@ -28,13 +29,6 @@ export function createErasedObjects(
       const [Bucket = '', template = ''] = from[bucket]
       const { prefix, owns } = keysOfWorkspace(template, workspaceId)
       const found: Awaited<ReturnType<ErasedObjects['erase']>> = { erased: 0, refused: 0 }
-      // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
-      const uploads = createObjectStore({ ...settings, documentsBucket: Bucket })
-      for await (const { objectKey } of uploads.listUploads(prefix, signal)) {
-        if (!owns(objectKey)) continue
-        await uploads.abortUploads(objectKey, signal)
-        found.erased++
-      }
       const remove = async ({ Key, VersionId }: ObjectVersion) => {
         try {
           const command = new DeleteObjectCommand({ Bucket, Key, VersionId })
@@ -47,11 +41,23 @@ export function createErasedObjects(
           found.reason ??= `${error}`
         }
       }
-      for await (const page of pagesOfVersions(Bucket, prefix, signal)) {
-        const own = page.filter(({ Key = '' }) => owns(Key))
-        await pMap(own, remove, AT_ONCE)
+      try {
+        // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
+        const uploads = createObjectStore({ ...settings, documentsBucket: Bucket })
+        for await (const { objectKey } of uploads.listUploads(prefix, signal)) {
+          if (!owns(objectKey)) continue
+          await uploads.abortUploads(objectKey, signal)
+          found.erased++
+        }
+        for await (const page of pagesOfVersions(Bucket, prefix, signal)) {
+          const own = page.filter(({ Key = '' }) => owns(Key))
+          await pMap(own, remove, AT_ONCE)
+        }
+        return found
+      } catch (error) {
+        if (statusOf(error) !== 403) throw error
+        return { ...found, isDenied: true, reason: `${error}` }
       }
-      return found
     },
   }
 

@@ -54,6 +54,8 @@ export interface Erasure {
   /** Objects that S3 has refused to delete, and why. */
   refused?: number | undefined
   reason?: string | undefined
+  /** Why S3 lists no container files to us, which end by the bucket's own rule. */
+  deniedSandbox?: string | undefined
 }
 
 /** One item for each workspace, as of one moment. */

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { eraseWorkspace } from '../../../lib/administration/erase-workspace.ts'
+import type { ErasedObjects } from '../../../lib/administration/ports/erasures.ts'
 import type { BusEvent, EventBus } from '../../../lib/events/ports.ts'
 import { createPorts, WORKSPACE } from '../../support/ports.ts'
 import { newRefund } from '../../support/stores/ledger-values.ts'
@@ -16,7 +17,7 @@ async function prepare() {
   await ports.addDocument()
   await ports.addDocument()
   await ports.closeWorkspace()
-  const erase = vi.fn(async () => ({ erased: 0, refused: 0 }) as { erased: number; refused: number; reason?: string })
+  const erase = vi.fn<ErasedObjects['erase']>(async () => ({ erased: 0, refused: 0 }))
   const removeAll = vi.fn(async () => {})
   const bus = { put: vi.fn<EventBus['put']>(async () => new Map()) }
   const own = { ...deps, erasedObjects: { erase }, apiKeys: { removeAll }, bus }
@@ -116,6 +117,21 @@ it('never becomes erased while S3 refuses: it is tried each hour, and says how m
     clock.nowMs += 60 * MINUTE_MS
   }
   expect(await run()).toMatchObject({ state: 'verifying' })
+})
+
+it('a bucket that lists nothing to us: of documents, it is tried each hour; of sandboxes, it is told', async () => {
+  const { clock, erase, run } = await prepare()
+  const denied = { erased: 0, refused: 0, isDenied: true as const, reason: 'AccessDenied' }
+  erase.mockResolvedValueOnce(denied)
+  const refused = { state: 'erasing', refused: 1, reason: 'AccessDenied', dueAtMs: clock.nowMs + 60 * MINUTE_MS }
+  expect(await run()).toMatchObject(refused)
+  clock.nowMs += 60 * MINUTE_MS
+  erase.mockImplementation(async ({ bucket }) => (bucket === 'sandbox' ? denied : { erased: 0, refused: 0 }))
+  await run()
+  clock.nowMs += 20 * MINUTE_MS
+  const erased = await run()
+  expect(erased).toMatchObject({ state: 'erased', deniedSandbox: 'AccessDenied' })
+  expect(erased).not.toHaveProperty('refused')
 })
 
 it('is gone on with by another run a quarter of an hour after one that died, and not before', async () => {
