@@ -1,6 +1,7 @@
-import { asSeconds, type Row } from '../bench.ts'
+import { asMs, asSeconds, type Row } from '../bench.ts'
 import type { Round } from './audit-round.ts'
 import { KEPT_MS, RESOLVER } from './deployed.ts'
+import type { Erasing } from './erase-all.ts'
 import type { Expiry } from './expire-all.ts'
 import type { TenantExpiry } from './one-tenant.ts'
 import type { Population } from './population.ts'
@@ -20,6 +21,7 @@ interface Settings {
 
 const LATE_SECONDS = 120
 const EXPIRY_MINUTES = 9
+const ERASURE_MINUTES = 60
 /** A minute in which they expire, one until the last run begins, and its time. */
 const TENANT_SECONDS = 180
 const ROUND_BARS = { hours: 24, dollars: 60 }
@@ -61,6 +63,20 @@ export function tenantRow({ documentsEach }: Population, expiry: TenantExpiry): 
     bar: '0 refused',
     measured: `${refused} of ${asCount(deleted)} refused, the slowest ${asSeconds(slowestSeconds)}; ${left} left after ${asSeconds(seconds)}`,
     isMet: left + refused === 0 && seconds <= TENANT_SECONDS,
+  }
+}
+
+/** A first look at a million documents; the second one follows twenty minutes later and finds nothing. */
+export function erasureRow({ workspaces, documentsEach }: Population, erasing: Erasing): Row {
+  const { seconds, left, throttled, elsewhereMs } = erasing
+  const minutes = (seconds / documentsEach) * (1e6 / 60)
+  const { meanwhile, alone } = elsewhereMs
+  const elsewhere = `promotions elsewhere ${asMs(meanwhile)}, alone ${asMs(alone)}`
+  return {
+    what: `a million documents of each of three workspaces erased, estimated from ${asCount((workspaces - 1) * documentsEach)}`,
+    bar: `≤ ${ERASURE_MINUTES} min`,
+    measured: `${minutes.toFixed(1)} min (${throttled} throttled, ${left} left; p99 of ${elsewhere})`,
+    isMet: minutes <= ERASURE_MINUTES && left + throttled === 0 && meanwhile <= 1.25 * alone,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { auditRound, type RoundOptions } from '../scale/audit-round.ts'
+import { eraseAll } from '../scale/erase-all.ts'
 import { expireAll } from '../scale/expire-all.ts'
 import { expireTenant } from '../scale/one-tenant.ts'
 import type { Population } from '../scale/population.ts'
@@ -17,6 +18,7 @@ const methods = {
     expireAll(await createWorld(population, definition), load),
   expireTenant: async ({ population, definition }: Of<object>) =>
     expireTenant(await createWorld(population, definition)),
+  erase: async ({ population, definition }: Of<object>) => eraseAll(await createWorld(population, definition)),
   round: async ({ population, definition, ...options }: Of<RoundOptions>) =>
     auditRound(await createWorld(population, definition), options),
 }
