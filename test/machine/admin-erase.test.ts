@@ -1,155 +1,142 @@
 import { expect, it } from 'vitest'
-import { newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
-import { keyIdOf, newToken } from '../../lib/auth/api-token.ts'
-import { createApiKeyAdministration } from '../../lib/aws/dynamodb/api-key-administration.ts'
-import type { WorkspaceId } from '../../lib/ids.ts'
+import { eraseDueWorkspaces } from '../../lib/administration/erase-due-workspaces.ts'
+import type { Erasure } from '../../lib/ledger/ports/ledger.ts'
 import { jsonLines } from '../support/machine/admin.ts'
 import { useAdministration } from '../support/machine/use-administration.ts'
 import type { AwsCall } from '../support/protocol/fault-proxy.ts'
+import type { TestWorkspace } from '../support/protocol/workspaces.ts'
 import { replaceWaits } from '../support/virtual-waits.ts'
 
-const { admin, adminWhile, service, promote, workspaceWithDocument } = useAdministration()
-const ERASE = ['workspaces', 'delete', 'ws_a', '--erase', '--yes', '--json']
-/** Containers may call their files so. No XML can name some of these, and no file id others. */
-const ODD = ['odd/ä +%2F&<.txt', 'control\u0001.txt', 'link/']
+const { admin, adminAsked, service, promote, workspaceWithDocument } = useAdministration()
+const erasing = (workspace: string, ...more: string[]) => ['workspaces', 'delete', workspace, '--erase', ...more]
+const { signal } = new AbortController()
+const DAY_MS = 86_400_000
 
-let whileWaiting: (ms: number) => Promise<unknown> = async () => {}
-replaceWaits((ms) => whileWaiting(ms))
+let whileWaiting: () => Promise<unknown> = async () => {}
+replaceWaits((ms) => {
+  expect(ms).toBe(5000)
+  return whileWaiting()
+})
 
-/** Two workspaces, the id of one being the beginning of the other's. */
-async function prepare() {
-  const { s3, config } = service()
-  const buckets = [config.documentsBucket, config.sandboxBucket]
-  const workspaces = [await workspaceWithDocument('ws_a'), await workspaceWithDocument('ws_ab')] as const
-  for (const { workspaceId } of workspaces) {
-    for (const name of ODD) {
-      const Key = `sandboxes/${workspaceId}/sess_2/${name}`
-      await s3.putObject({ Bucket: config.sandboxBucket, Key, Body: 'abc' })
-    }
-    for (const [index, folder] of ['documents', 'sandboxes'].entries()) {
-      const upload = { Bucket: buckets[index], Key: `${folder}/${workspaceId}/file_1/a` }
-      await s3.createMultipartUpload(upload)
-    }
-  }
-  return workspaces
+const erasureOf = async ({ workspaceId }: TestWorkspace) =>
+  (await service().deps.ledger.read(workspaceId, signal))?.erasure as Erasure
+
+/** The function's next run, as if its time had come. */
+async function goOn(workspace: TestWorkspace) {
+  const { deps } = service()
+  const shown = await erasureOf(workspace)
+  const to = { ...shown, dueAtMs: deps.now() - 1 }
+  if (shown.dueAtMs) await deps.erasures.change(workspace.workspaceId, { shown, to }, signal)
+  return eraseDueWorkspaces({ ...deps, apiKeys: deps.keyAdministration }, signal)
 }
 
-async function stored(): Promise<string[]> {
+async function stored(workspaceId: string): Promise<string[]> {
   const { s3, config } = service()
   const all = [config.documentsBucket, config.sandboxBucket].map(async (Bucket) => {
     const { Contents = [] } = await s3.listObjectsV2({ Bucket })
-    const { Uploads = [] } = await s3.listMultipartUploads({ Bucket })
-    return [...Contents, ...Uploads].map(({ Key = '' }) => Key)
+    return Contents.map(({ Key = '' }) => Key)
   })
-  return (await Promise.all(all)).flat().filter((key) => key.includes('/ws_a'))
+  return (await Promise.all(all)).flat().filter((key) => key.includes(`/${workspaceId}/`))
 }
 
-it('workspaces delete --erase leaves nothing of a workspace, nor touches one whose id begins like its id', async () => {
-  const [own, other] = await prepare()
-  const before = await stored()
-  const { sandboxBucket, documentsBucket } = service().config
-  const unconfirmed = await admin('workspaces', 'delete', 'ws_a', '--erase')
-  expect(unconfirmed).toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringMatching(
-      /^Delete workspace ws_a with its 1 key and 1 document, and 1 version of objects .* and 1 unfinished upload in local-documents, 4 versions of objects \(1009 bytes\) and 1 unfinished upload in local-sandboxes, in this environment\?/,
-    ),
-  })
-  expect(await stored()).toEqual(before)
-
-  const waits: unknown[] = []
-  whileWaiting = async (ms) => {
-    waits.push([ms, (await promote(own)).status])
-    const late = { Bucket: documentsBucket, Key: 'documents/ws_a/file_2/a', Body: 'late' }
-    await service().s3.putObject(late)
-    const { productDynamoDb: client, config } = service()
-    const grant = { workspaceId: 'ws_a' as WorkspaceId, kind: 'management', permissions: [], userId: 'user' } as const
-    const key = newApiKeyRecord(newToken(keyIdOf('ws_a')), { ...grant, expiresAtMs: undefined }, Date.now())
-    await createApiKeyAdministration({ client, tableName: config.keysTable }).add(key, new AbortController().signal)
-  }
-  const { code, stderr, ...erased } = await admin(...ERASE)
-  whileWaiting = async () => {}
-  // Its key is gone: all that may come is of requests that began before.
-  expect([code, stderr, waits]).toEqual([0, '', [[120_000, 401]]])
-  const tombstones = { tombstones: 1, tombstones_expire_at: expect.any(String) }
-  expect(jsonLines({ code, stderr, ...erased }).slice(-3)).toEqual([
-    // The document's own object went with the document.
-    { workspace_id: 'ws_a', bucket: documentsBucket, versions: 1, version_bytes: 4, unfinished_uploads: 1 },
-    { workspace_id: 'ws_a', bucket: sandboxBucket, versions: 4, version_bytes: 1009, unfinished_uploads: 1 },
-    { workspace_id: 'ws_a', outcome: 'erased', keys: 1, documents: 1, ...tombstones },
+it('asks, has the service erase the workspace, and waits; repeated, it goes on waiting, and says what is left', async () => {
+  const own = await workspaceWithDocument('ws_a')
+  const other = await workspaceWithDocument('ws_ab')
+  const [before, beside] = [await stored('ws_a'), await stored('ws_ab')]
+  const unconfirmed = await admin(...erasing('ws_a'))
+  const question =
+    'Erase workspace ws_a for good, with its keys, container files and 1 document (1000 bytes), now, in this environment?'
+  expect([unconfirmed.code, unconfirmed.stderr]).toEqual([
+    2,
+    expect.stringMatching(`^${question.replace(/[()?]/g, '\\$&')}`),
   ])
-  expect(await stored()).toEqual(before.filter((key) => key.includes('/ws_ab/')))
+  expect([await stored('ws_a'), await erasureOf(own)]).toEqual([before, undefined])
+
+  whileWaiting = () => Promise.reject(new Error('stopped'))
+  const stopped = await adminAsked(() => {}, ...erasing('ws_a'))
+  expect([stopped.code, stopped.stderr]).toEqual([2, expect.stringContaining('repeat it to wait')])
+  expect(await erasureOf(own)).toMatchObject({ state: 'scheduled' })
+
+  const states: unknown[] = []
+  whileWaiting = async () => {
+    await goOn(own)
+    states.push((await erasureOf(own)).state)
+  }
+  // It asks no question: this has been answered.
+  const repeated = await admin(...erasing('ws_a', '--json'))
+  expect([repeated.code, repeated.stderr, states]).toEqual([0, '', ['verifying', 'erased']])
+  const at = expect.stringMatching(/Z$/)
+  const times = { requested_at: at, begins_at: at, ended_at: at, verified_at: at }
+  const [erased] = jsonLines(repeated)
+  expect(erased).toEqual({
+    ...{ workspace_id: 'ws_a', outcome: 'erased', remains: expect.arrayContaining([{ what: 'logs', until: null }]) },
+    erasure: { state: 'erased', documents: 1, used_bytes: 1000, ...times },
+  })
+  expect([await stored('ws_a'), await stored('ws_ab')]).toEqual([[], beside])
   expect((await promote(other)).status).toBe(200)
-  // Nor is the key left that somebody has made meanwhile.
-  expect(jsonLines(await admin('keys', 'list', '--workspace', 'ws_a', '--json'))).toEqual([])
 
-  expect(await service().audit('ws_a' as never, false)).toEqual([])
-  expect(await admin('audit', '--workspace', 'ws_a')).toMatchObject({ code: 1, stdout: '' })
-  expect(await admin('audit', '--workspace', 'ws_ab')).toMatchObject({ code: 0 })
-  expect(jsonLines(await admin(...ERASE)).at(-1)).toMatchObject({ outcome: 'erased', keys: 0, documents: 0 })
+  const again = await admin(...erasing('ws_a'))
+  expect([again.code, again.stdout]).toEqual([0, ''])
+  expect(again.stderr).toMatch(
+    /^Workspace ws_a is erased since 20.*Z, with 1 document \(1000 bytes\)\. There remain: late uploads until 20.*, usage files, events delivered \(/,
+  )
+  expect((await admin('workspaces', 'show', 'ws_a')).stdout).toMatch(/^erasure +erased since 20/m)
 })
 
-it('workspaces delete --erase is done where --empty has left nothing, and erases what it has left', async () => {
-  const [{ keyId }] = await prepare()
-  const others = (await stored()).filter((key) => key.includes('/ws_ab/'))
-  for (const workspaceId of ['ws_a', 'ws_none']) {
-    await admin('workspaces', 'create', workspaceId)
-    expect((await admin('workspaces', 'delete', workspaceId, '--empty', '--yes')).code).toBe(0)
-    expect((await admin('keys', 'change', keyId)).code).toBe(1)
-    const erased = await admin('workspaces', 'delete', workspaceId, '--erase', '--yes')
-    expect(erased).toMatchObject({ code: 0, stdout: '' })
-  }
-  expect(await stored()).toEqual(others)
-})
-
-const isWrite = ({ method, headers }: AwsCall) =>
-  method === 'DELETE' || /\.(Put|Update|Delete)Item$/.test(`${headers['x-amz-target']}`)
-
-it('is completed by a repetition, wherever it was killed', async () => {
-  await prepare()
-  const before = service().snapshot()
-  const others = (await stored()).filter((key) => key.includes('/ws_ab/'))
-  let isKilled = true
-  for (let last = 0; isKilled; last++) {
-    service().restore(before)
-    // From the death of the process on, none of its calls arrives.
-    let [writes, isDead] = [0, false]
-    const killed = await adminWhile((call) => (isDead ||= isWrite(call) && ++writes > last), ...ERASE)
-    isKilled = isDead
-    const repeated = await admin(...ERASE)
-    expect([killed.code === 0, repeated], `killed after ${last} writes`).toMatchObject([
-      !isDead,
-      { code: 0, stderr: '' },
-    ])
-    expect(await stored()).toEqual(others)
-    expect(await service().audit('ws_a' as never, false)).toEqual([])
-    if (!isDead) expect(last).toBeGreaterThan(12)
-  }
-})
-
-it.each(['ListObjectVersions', 'ListMultipartUploads'])('does nothing for those who may not %s', async (denied) => {
-  const [workspace] = await prepare()
-  const before = await stored()
-  const { code, stdout, stderr } = await adminWhile(({ name }) => name === denied, ...ERASE)
-  expect([code, stdout, JSON.parse(stderr).error.reason]).toEqual([2, '', 'access_denied'])
-  expect(await stored()).toEqual(before)
-  expect((await promote(workspace)).status).toBe(200)
-})
-
-it('deletes all but what S3 refuses, says so, and goes on when it is repeated', async () => {
-  await prepare()
-  const isLocked = ({ name, path }: AwsCall) => name === 'DeleteObject' && path.includes('control')
-  const result = await adminWhile(isLocked, ...ERASE)
-  expect([result.code, JSON.parse(result.stderr).error]).toEqual([
-    1,
+it('is not done while S3 refuses to delete something: exit code 1, with the number and the reason', async () => {
+  const own = await workspaceWithDocument('ws_locked')
+  const isLocked = ({ name, path }: AwsCall) => name === 'DeleteObject' && path.includes('/sess_1/')
+  const denied = '<Error><Code>AccessDenied</Code><Message>locked</Message></Error>'
+  service().breakCalls((call) => (isLocked(call) ? { kind: 'answer', status: 403, body: denied } : undefined))
+  whileWaiting = () => goOn(own)
+  const { code, stdout, stderr } = await admin(...erasing('ws_locked', '--yes', '--json'))
+  service().breakCalls(() => undefined)
+  expect([code, stdout, JSON.parse(stderr).error]).toEqual([
+    ...[1, ''],
     {
       reason: 'not_erased',
-      message: expect.stringContaining(
-        '1 version of objects (3 bytes) and 0 unfinished uploads in local-sandboxes; S3 refuses to delete sandboxes/ws_a/sess_2/control',
+      message: expect.stringMatching(
+        /^Workspace ws_locked is erasing; S3 refuses to delete 1 object \(AccessDenied.*\)\. The service tries again each hour, next on 20/,
       ),
     },
   ])
-  expect((await stored()).filter((key) => key.includes('/ws_a/'))).toEqual([`sandboxes/ws_a/sess_2/${ODD[1]}`])
-  expect(await admin(...ERASE)).toMatchObject({ code: 0 })
+  expect(await stored('ws_locked')).toEqual(['sandboxes/ws_locked/sess_1/a.txt'])
+  expect((await goOn(own)).failed).toBe(0)
+  expect(await admin(...erasing('ws_locked'))).toMatchObject({ code: 0 })
+})
+
+it('begins later, when told to, and does not wait; it may be taken back until then, and brought forward', async () => {
+  const own = await workspaceWithDocument('ws_later')
+  whileWaiting = () => Promise.reject(new Error('it waits'))
+  const later = await admin(...erasing('ws_later', '--after', '7d', '--yes'))
+  const { beginsAtMs } = await erasureOf(own)
+  expect([later.code, later.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^Workspace ws_later is scheduled for 20.*Z\.\n$/),
+  ])
+  expect(Math.round((beginsAtMs - Date.now()) / DAY_MS)).toBe(7)
+  expect((await admin('workspaces', 'show', 'ws_later', '--json')).stdout).toContain('"erasure":{"state":"scheduled"')
+  expect((await promote(own)).status).toBe(403)
+
+  const cancelled = jsonLines(await admin(...erasing('ws_later', '--cancel', '--json')))
+  expect(cancelled).toEqual([{ workspace_id: 'ws_later', outcome: 'cancelled' }])
+  expect((await promote(own)).status).toBe(200)
+  expect(await admin(...erasing('ws_later', '--cancel'))).toMatchObject({ code: 1 })
+
+  await admin(...erasing('ws_later', '--after', '7d', '--yes'))
+  expect(await admin(...erasing('ws_later', '--after', '0s'))).toMatchObject({ code: 2, stderr: /now/ })
+  const sooner = await admin(...erasing('ws_later', '--after', '0s', '--yes', '--json'))
+  expect(jsonLines(sooner)).toMatchObject([{ outcome: 'scheduled', remains: [] }])
+  expect((await erasureOf(own)).beginsAtMs).toBeLessThanOrEqual(Date.now())
+  await goOn(own)
+  expect((await admin(...erasing('ws_later', '--cancel'))).code).toBe(1)
+
+  for (const wrong of [
+    ['--after', '31d'],
+    ['--after', '1d', '--cancel'],
+  ])
+    expect(await admin(...erasing('ws_later', ...wrong)), wrong.join(' ')).toMatchObject({ code: 2 })
+  const withoutErase = await admin('workspaces', 'delete', 'ws_later', '--cancel')
+  expect(withoutErase).toMatchObject({ code: 2, stderr: expect.stringContaining('belong to --erase') })
+  expect(await admin(...erasing('ws_none', '--yes'))).toMatchObject({ code: 1 })
 })

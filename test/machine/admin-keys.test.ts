@@ -98,8 +98,19 @@ describe('npm run admin -- keys', () => {
     const parameters = { workspace_id: 'ws_by_platform' }
     expect((await service().call('save_workspace', platform, { parameters, body: {} })).status).toBe(200)
     expect((await service().call('list_documents', platform, {})).status).toBe(403)
+    const erasing = await admin(...create, '30d', '--may-erase', '--json')
+    expect(jsonLines(erasing)).toMatchObject([{ kind: 'platform', permissions: ['workspaces:erase'] }])
+    const eraser = { token: `${jsonLines(erasing)[0]?.token}` } as TestWorkspace
+    const erase = (key: TestWorkspace) => service().call('save_erasure', key, { parameters, body: {} })
+    expect([(await erase(platform)).status, (await erase(eraser)).status]).toEqual([403, 200])
+    expect((await admin('keys', 'change', `${jsonLines(erasing)[0]?.key_id}`)).stderr).toMatch(
+      /^key_0{11}\w{17}: platform key for all workspaces, with workspaces:erase; enabled/,
+    )
+    expect((await admin('keys', 'list')).stdout).toMatch(/ platform +workspaces:erase /)
     for (const wrong of [
       [...create, 'never'],
+      ['keys', 'create', '--may-erase', '--workspace', 'ws_1', '--expires', '30d'],
+      [...create, '30d', '--may-erase', '--management'],
       [...create, '400d'],
       ['keys', 'create', '--platform'],
       [...create, '30d', '--management'],

@@ -6,9 +6,7 @@ import { type AdminResult, commandNames, jsonLines, ROOT, runAdmin } from '../su
 import { run } from '../support/machine/program.ts'
 import { promote } from '../support/machine/requests.ts'
 import { useService } from '../support/machine/services.ts'
-import { skipWaitsFrom } from '../support/virtual-waits.ts'
 
-skipWaitsFrom(30_000)
 const service = useService()
 const admin = (...args: string[]) => service().admin(...args)
 
@@ -107,7 +105,6 @@ it('what programs see has the fields that docs/administration.md names, for ever
   await expectFields('workspaces create', 'ws_json')
   await expectFields('workspaces set', 'ws_json', '--expire-after', '1h', '--expire-at-most', '1h')
   await expectFields('workspaces show', 'ws_json')
-  await expectFields('workspaces list')
   const { lines } = await expectFields('keys create', '--workspace', 'ws_json', '--user', 'me', '--management')
   const keyId = `${lines[0]?.key_id}`
   await expectFields('keys list')
@@ -125,7 +122,8 @@ it('what programs see has the fields that docs/administration.md names, for ever
   await expectFields('containers remove', 'sess_json', '--yes')
   await expectFields('containers grant', 'sess_json')
   await expectFields('containers upload-url', 'sess_json', 'a.txt')
-  await expectFields('workspaces delete', 'ws_json', '--erase', '--yes')
+  await expectFields('workspaces delete', 'ws_json', '--erase', '--after', '0s', '--yes')
+  await expectFields('workspaces list')
   await expectFields('audit')
   await expectFields('doctor')
   await expectFields('smoke', '--no-expiry')

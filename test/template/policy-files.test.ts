@@ -14,7 +14,7 @@ import { useDirectory } from '../support/use-directory.ts'
 
 /** IAM user guide, "IAM and AWS STS quotas": characters of a managed policy, but for white space. */
 const MAX_CHARACTERS = 6144
-const MANAGED = ['boundary', 'deployer', 'deployer-2', 'smoke', 'doctor', 'restore', 'erase']
+const MANAGED = ['boundary', 'deployer', 'deployer-2', 'smoke', 'doctor', 'restore']
 const variants = await packagedServices('dev', 'prod')
 
 describe('docs/policies', () => {
@@ -150,6 +150,8 @@ describe('the rights of single commands', () => {
     ['smoke', 's3:ListBucket', documents, { ...own, 's3:prefix': 'documents/ws_acme/' }, false],
     ['smoke', 'dynamodb:DeleteItem', table('keys').replace('prod', 'test'), {}, false],
     ['doctor', 'dynamodb:DescribeTable', table('keys'), {}, true],
+    ['doctor', 'dynamodb:Query', table('workspaces/index/erasures'), {}, true],
+    ['doctor', 'dynamodb:UpdateItem', table('workspaces'), of('ws_acme'), false],
     ['doctor', 'dynamodb:PutItem', table('keys'), of('0123abcd'), false],
     ['doctor', 'dynamodb:Scan', table('keys'), {}, false],
     ['doctor', 'dynamodb:GetItem', table('documents'), of('ws_acme'), false],
@@ -158,6 +160,8 @@ describe('the rights of single commands', () => {
     ['restore', 'dynamodb:DeleteTable', table('documents-at-20261121t090000z'), {}, false],
     ['restore', 'dynamodb:DeleteTable', table('documents'), {}, false],
     ['restore', 'dynamodb:DeleteItem', table('documents'), {}, false],
+    ['restore', 'dynamodb:Scan', table('workspaces'), {}, true],
+    ['restore', 'dynamodb:UpdateItem', table('workspaces'), {}, false],
     ['restore', 'dynamodb:UpdateTable', table('documents'), {}, false],
     ['restore', 's3:DeleteObject', `${documents}/documents/ws_acme/file_1/a`, own, false],
   ])('%s: %s on %s in %j is allowed: %s', (name, action, resource, context, isExpected) => {

@@ -3,7 +3,7 @@ import { changeKey, type NewKey, renewToken, saveKey } from '../../../lib/admini
 import { saveWorkspace } from '../../../lib/administration/save-workspace.ts'
 import { saveWorkspaceKey } from '../../../lib/administration/save-workspace-key.ts'
 import type { ApiKeyChange, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
-import { type ApiKeyGrant, PERMISSIONS } from '../../../lib/auth/caller.ts'
+import { type ApiKeyGrant, PERMISSIONS, PLATFORM_PERMISSIONS } from '../../../lib/auth/caller.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { wrongUsage } from '../command-error.ts'
@@ -17,13 +17,17 @@ import { addCommand } from '../usage.ts'
 import { describeKey, findKey, KEY_COLUMNS, keyJson, stateOf } from './keys.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
-type KeyOptions = { workspace?: WorkspaceId; platform?: true; name?: string; grace: number; management?: true }
+type KeyOptions = { workspace?: WorkspaceId; platform?: true; mayErase?: true; management?: true } & {
+  name?: string
+  grace: number
+}
 
 const OF_PLATFORM = { kind: 'platform', workspaceId: undefined } as const
 const NONE = { permissions: [], userId: undefined, requestsPerMinute: undefined, expiresAtMs: undefined }
 
 const DAY_MS = 86_400_000
 const PLATFORM = 'a platform key: it manages workspaces and their keys, by the API'
+const MAY_ERASE = 'with --platform: it may also erase workspaces'
 const MAY = `what a standard key may do, one or more, separated by commas: ${PERMISSIONS.join(', ')}`
 const END = 'when it expires: a time (2027-01-31T00:00Z), a duration from now (90d, 24h; 0s: at once)'
 const PER_MINUTE = '--requests-per-minute <number>'
@@ -43,6 +47,7 @@ export function addKeysCommands(program: Command, run: Run): void {
   const create = add('create', 'make an API key and print its token, once: only its hash is stored')
     .option('--workspace <id>', 'the workspace it is for', values.parseWorkspaceId)
     .addOption(new Option('--platform', PLATFORM).conflicts(['workspace', 'management', 'permissions']))
+    .addOption(new Option('--may-erase', MAY_ERASE).conflicts(['workspace', 'management', 'permissions']))
     .option('--name <name>', 'its name; a key that has it is made anew, with another token', values.parseKeyName)
     .addOption(graceOption(0, '0'))
     .addOption(new Option('--management', 'a management key, with every permission').conflicts('permissions'))
@@ -69,7 +74,7 @@ export function addKeysCommands(program: Command, run: Run): void {
 }
 
 async function createKey(session: Session, options: KeyOptions): Promise<void> {
-  const { workspace: workspaceId, platform, management, name, grace: graceMs } = options
+  const { workspace: workspaceId, platform, mayErase, management, name, grace: graceMs } = options
   const { signal } = session
   const rights = { ...NONE, ...settingsIn<Pick<Required<ApiKeyGrant>, keyof typeof NONE>>(options) }
   if (!platform && !workspaceId) throw wrongUsage('Say --workspace or --platform.')
@@ -78,8 +83,10 @@ async function createKey(session: Session, options: KeyOptions): Promise<void> {
     throw wrongUsage(`A key needs --management or a --permission: ${words}.`)
   }
   const stores = await session.stores()
-  if (workspaceId === undefined)
-    return showToken(await saveKey({ grant: { ...rights, ...OF_PLATFORM }, name, graceMs }, stores, signal), session)
+  if (workspaceId === undefined) {
+    const grant = { ...rights, ...OF_PLATFORM, permissions: mayErase ? PLATFORM_PERMISSIONS : [] }
+    return showToken(await saveKey({ grant, name, graceMs }, stores, signal), session)
+  }
   if ((await stores.ledger.read(workspaceId, signal)) === undefined) {
     await confirm(`There is no workspace ${workspaceId}. Make it, with the default quota?`, session)
     await saveWorkspace(workspaceId, { to: {} }, stores, signal)

@@ -21,7 +21,8 @@ export function describeKey(key: ApiKeyRecord): string {
   const { keyId, name, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs, requestsPerMinute } = key
   const rights = kind === 'management' ? 'every permission' : permissions.join(', ') || 'no permission'
   const called = name === undefined ? '' : ` (${name})`
-  const whose = workspaceId === undefined ? ' for all workspaces' : ` of workspace ${workspaceId} with ${rights}`
+  const more = permissions.length > 0 ? `, with ${rights}` : ''
+  const whose = workspaceId === undefined ? ` for all workspaces${more}` : ` of workspace ${workspaceId} with ${rights}`
   const owner = userId === undefined ? '' : `, owned by ${userId}`
   const limit = requestsPerMinute === undefined ? '' : `, ${requestsPerMinute} requests a minute`
   const isExpired = stateOf({ ...key, isEnabled: true }) === 'expired'

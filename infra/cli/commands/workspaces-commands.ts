@@ -1,17 +1,19 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { saveWorkspace } from '../../../lib/administration/save-workspace.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { chooseExpiry, type Retention } from '../../../lib/ledger/expiry.ts'
 import type { StorageUsage, WorkspaceLedger, WorkspaceSettings } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
-import { later, type Run, type Session } from '../session.ts'
+import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
 import { bytes, bytesCell, countCell, duration, exactBytes, table, time } from '../terminal/output.ts'
-import { parseLabel, parseRequestsPerMinute, parseRetention, parseSize, parseYes } from '../terminal/parse-values.ts'
+import * as values from '../terminal/parse-values.ts'
 import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
 import { addCommand } from '../usage.ts'
+import { deleteWorkspaceFor } from './delete-workspace.ts'
 import { expireExisting } from './documents-commands.ts'
+import { describeErasure, erasureJson } from './erase-workspace.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
 const OF_ALL = 'the rate limit of all its keys together that have none of their own'
@@ -19,16 +21,19 @@ const BY_DEFAULT = 'how long documents are kept, if their promotion does not say
 const AT_MOST = 'how long documents are kept, whatever their promotion says'
 /** What PUT /workspaces/{workspace_id} takes. */
 const SETTINGS: readonly SettingOption<WorkspaceSettings>[] = [
-  ['quotaBytes', '--quota <size>', 'its quota, such as 10GiB', parseSize],
-  ['expireAfterSeconds', '--expire-after <duration>', BY_DEFAULT, parseRetention, 'never'],
-  ['expireAtMostSeconds', '--expire-at-most <duration>', AT_MOST, parseRetention, 'never'],
-  ['requestsPerMinute', '--requests-per-minute <number>', OF_ALL, parseRequestsPerMinute, 'default'],
-  ['isDisabled', '--disabled <yes>', 'whether its keys are refused: yes', parseYes, 'no'],
-  ['label', '--label <text>', 'a name of your own for it', parseLabel, 'none'],
+  ['quotaBytes', '--quota <size>', 'its quota, such as 10GiB', values.parseSize],
+  ['expireAfterSeconds', '--expire-after <duration>', BY_DEFAULT, values.parseRetention, 'never'],
+  ['expireAtMostSeconds', '--expire-at-most <duration>', AT_MOST, values.parseRetention, 'never'],
+  ['requestsPerMinute', '--requests-per-minute <number>', OF_ALL, values.parseRequestsPerMinute, 'default'],
+  ['isDisabled', '--disabled <yes>', 'whether its keys are refused: yes', values.parseYes, 'no'],
+  ['label', '--label <text>', 'a name of your own for it', values.parseLabel, 'none'],
 ]
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
 const RETENTION =
   '\n1h to 3650d; what is not given stays. Documents that are there stay as they are, unless --existing is given: those that\nhave no expiry get one, counted from now, and those that would be kept longer from now than --expire-at-most are cut to\nthat. This may be interrupted and repeated. Asks if the quota goes below what is used, or to a thousandth or less.'
+const AFTER = 'with --erase: begin later, 0s to 30d from now, and do not wait for it'
+const DELETION =
+  '\nMay be repeated. A key that is left would make it again with its next promotion. Without --erase, former versions\nof objects stay for a while (docs/tenants-and-regions.md). --erase closes it at once, and begins without the delay\nthat the API keeps: who may write the table needs none. It waits some twenty minutes; its id is never given again.\nTo erase what a deletion has left, first create the workspace again.'
 
 const COLUMNS: Columns<WorkspaceLedger> = {
   WORKSPACE: ({ workspaceId }) => workspaceId,
@@ -53,12 +58,11 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .action(run(setWorkspace))
   add('delete <workspace_id>', 'delete a workspace without documents, with its keys')
     .option('--empty', 'delete its documents first', false)
-    .option('--erase', 'the same, and then all versions of its objects and container files', false)
-    .addHelpText(
-      'after',
-      '\nMay be repeated. A key that is left would make it again with its next promotion. Without --erase, former versions\nof objects stay for a while (docs/tenants-and-regions.md).',
-    )
-    .action(run(later(async () => (await import('./delete-workspace.ts')).deleteWorkspaceFor)))
+    .option('--erase', 'have the service erase it, with all versions of its objects and container files', false)
+    .addOption(new Option('--after <duration>', AFTER).argParser(values.secondsBetween('0s', '30d')))
+    .addOption(new Option('--cancel', 'with --erase: take back one that has not begun').conflicts('after'))
+    .addHelpText('after', DELETION)
+    .action(run(deleteWorkspaceFor))
 }
 
 async function createWorkspace(session: Session, workspaceId: WorkspaceId, options: object) {
@@ -97,6 +101,7 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
     ['disabled', ledger.isDisabled ? 'yes' : 'no'],
     ['label', ledger.label ?? 'none'],
     ['made', time(ledger.createdAt)],
+    ['erasure', ledger.erasure ? describeErasure(ledger.erasure) : 'none'],
     ['under way', `${underWay.length || 'nothing'}`],
   ]
   const rows = underWay.map((each) => [each.documentId, each.what, bytes(each.sizeBytes), time(each.leaseEndsAt)])
@@ -161,8 +166,9 @@ function doubtAbout({ quotaBytes }: StorageUsage, known: StorageUsage): string |
 const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes
 
 /** Leaves out what concerns only the ledger. */
-const toJson = ({ version: _, holds: __, refunds: ___, isDisabled, ...workspace }: WorkspaceLedger) => ({
+const toJson = ({ version: _, holds: __, refunds: ___, isDisabled, erasure, ...workspace }: WorkspaceLedger) => ({
   ...workspace,
   ...(isDisabled && { disabled: true }),
+  ...(erasure && { erasure: erasureJson(erasure) }),
   remainingBytes: remaining(workspace),
 })

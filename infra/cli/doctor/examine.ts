@@ -18,6 +18,7 @@ import {
   VERDICTS,
 } from './check.ts'
 import { deploymentChecks } from './deployment.ts'
+import { erasuresCheck } from './erasures.ts'
 import { schemaCheck, tableSetupChecks } from './tables.ts'
 
 /** The check of records looks at no more of each table. */
@@ -45,7 +46,7 @@ export async function examine({ output, signal, ...session }: Session): Promise<
   }
   // This one runs first, because it says which servers the others ask.
   const results = [await runCheck({ name: 'configuration', run: readDeployment }, CHECK_TIMEOUT_MS, signal)]
-  const stored = deployment ? [recordsCheck(session.stores)] : []
+  const stored = deployment ? [recordsCheck(session.stores), erasuresCheck(session.stores)] : []
   const checks = [...checksOf(deployment, session.target), ...stored]
   results.push(...(await Promise.all(checks.map((check) => runCheck(check, CHECK_TIMEOUT_MS, signal)))))
   signal.throwIfAborted()

@@ -1,9 +1,14 @@
 import { DynamoDB, type TableDescription, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
 import { connectionsOf } from '../../../lib/aws/clients.ts'
+import { createErasures } from '../../../lib/aws/dynamodb/erasures.ts'
+import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
+import type { Config } from '../../../lib/config.ts'
 import { describeTable } from '../../deploy/describe-table.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
 import { readSettings } from '../connect.ts'
-import type { Session } from '../session.ts'
+import type { ExitCode, Session } from '../session.ts'
+import { counted } from '../terminal/output.ts'
+import { carryOverErasures } from './carry-over-erasures.ts'
 
 /** The parameters that name tables. Those of the ledger refer to each other, so they must be restored to one moment. */
 const TABLES = { ledger: ['workspacesTable', 'documentsTable'], keys: ['keysTable'] } as const
@@ -16,9 +21,12 @@ const SAME_MOMENT_MS = 1000
 type Restore = Awaited<ReturnType<typeof planRestores>>['restores'][number]
 
 /** @param options.at ms since 1970 */
-export async function restoreTables(session: Session, options: { at: number; table: keyof typeof TABLES }) {
+export async function restoreTables(
+  session: Session,
+  options: { at: number; table: keyof typeof TABLES },
+): Promise<ExitCode> {
   const { output, signal, target } = session
-  const { restores, client } = await planRestores(options.table, options.at, session)
+  const { restores, client, config } = await planRestores(options.table, options.at, session)
   output.progress('restoring, which takes minutes or hours')
   const restoring = restores.map(async (restore) => {
     const startedAtMs = performance.now()
@@ -33,8 +41,21 @@ export async function restoreTables(session: Session, options: { at: number; tab
   })
   await Promise.allSettled(restoring)
   const lines = (await Promise.all(restoring)).flat().join('\n')
+  const ledgers = restores.find(({ parameter }) => parameter === 'workspacesTable')
+  const { carried, unreadable } = ledgers ? await carryOver(ledgers, config, client, signal) : NOTHING
+  if (carried > 0) output.note(`What came back of ${counted(carried, 'closed workspace')} will be erased again.`)
+  for (const { id, error } of unreadable)
+    output.fail({ reason: 'unreadable', message: `${id}: whether it was erased since is not known: ${error}` })
   const where = `settings/${target.stage ?? 'STAGE'}.yml`
   if (!output.isJson) output.print(`\nWrite into ${where}, deploy, and audit (docs/restore.md):\n${lines}`, {})
+  return unreadable.length === 0 ? 0 : 1
+}
+
+const NOTHING = { carried: 0, unreadable: [] }
+function carryOver({ source, target }: Restore, config: Config, client: DynamoDB, signal: AbortSignal) {
+  const on = { ...config, client, now: Date.now }
+  const workspaces = createLedgerMaintenance({ ...on, tableName: source })
+  return carryOverErasures({ workspaces, erasures: createErasures({ ...on, tableName: target }), now: on.now }, signal)
 }
 
 /** @throws CommandError when a table cannot be restored to that moment */
@@ -60,7 +81,7 @@ async function planRestores(which: keyof typeof TABLES, momentMs: number, { sign
     const name = table.source.replace(/-at-\d{8}t\d{6}z$/, '')
     return { ...table, target: `${name}-at-${moment}z`, momentMs }
   })
-  return { restores, client }
+  return { restores, client, config }
 }
 
 async function windowOf(TableName: string, client: DynamoDB, abortSignal: AbortSignal) {

@@ -122,7 +122,7 @@ export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<
   // The workspace goes only when nothing is left in it.
   if (left.length > 0) return [...left, `workspace ${workspaceId}, which counts what is left`]
   await remove(`workspace ${workspaceId}`, async () => {
-    const { version } = await endLeftovers(workspaceId, stores, abortSignal)
+    const version = await endLeftovers(workspaceId, stores, abortSignal)
     if (!(await stores.workspaces.remove(workspaceId, version, abortSignal))) throw new ServiceError('workspace_busy')
   })
   return left

@@ -27,7 +27,7 @@ const IN_STATE = `item_state = :state AND ${IS_OWN}`
 const IS_FORGOTTEN = '(item_state = :gone AND ttl_at <= :now)'
 const HAS_EXPIRED = '(item_state = :gone AND event = :expired AND attempt_id = :over)'
 const IS_KEPT_FOR_EVER = 'attribute_not_exists(due_at)'
-export const TOMBSTONE_SECONDS = 24 * 60 * 60
+const TOMBSTONE_SECONDS = 24 * 60 * 60
 
 export function createDocuments(settings: TableSettings & { leaseMs: number; now(): number }): Documents {
   const { leaseMs, now } = settings

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { remainsOf } from '../../../lib/administration/remains.ts'
+import {
+  type ClosedLedger,
+  cancelErasure,
+  findErasure,
+  requestErasure,
+} from '../../../lib/administration/request-erasure.ts'
+import type { WorkspaceId } from '../../../lib/ids.ts'
+import type { Erasure } from '../../../lib/ledger/ports/ledger.ts'
+import { CommandError } from '../command-error.ts'
+import type { Stores } from '../connect.ts'
+import type { Session } from '../session.ts'
+import { confirm } from '../terminal/confirm.ts'
+import { counted, exactBytes, time } from '../terminal/output.ts'
+
+/** @property after in seconds; given: it does not wait for the end */
+export type EraseOptions = { after?: number; cancel?: boolean }
+
+const LOOK_EACH_MS = 5000
+/** Whoever uses the command line has rights in the account that reach further. */
+const AT_ONCE = { leastErasureSeconds: 0 }
+
+/** Has the service erase a workspace, and waits until it has. @throws CommandError when S3 refuses to delete something */
+export async function eraseWorkspaceFor(session: Session, workspaceId: WorkspaceId, options: EraseOptions) {
+  const { output, signal } = session
+  const stores = await session.stores()
+  if (options.cancel) {
+    await cancelErasure(workspaceId, stores, signal)
+    const text = `The erasure of ${workspaceId} is taken back: it is open again.`
+    return output.done(text, { workspaceId, outcome: 'cancelled' })
+  }
+  const { after: afterSeconds = 0 } = options
+  const known = await stores.ledger.read(workspaceId, signal)
+  const beginsAtMs = stores.now() + 1000 * afterSeconds
+  if (!isAsked(known?.erasure, beginsAtMs)) {
+    const { documents = 0, usedBytes = 0 } = known ?? {}
+    const all = `its keys, container files and ${counted(documents, 'document')} (${exactBytes(usedBytes)})`
+    const when = afterSeconds > 0 ? `on ${time(beginsAtMs)}` : 'now'
+    await confirm(`Erase workspace ${workspaceId} for good, with ${all}, ${when}, in ${session.place}?`, session)
+  }
+  const asked = await requestErasure(workspaceId, { afterSeconds }, { ...stores, ...AT_ONCE }, signal)
+  if (options.after !== undefined || asked.erasure.state === 'erased') return tell(asked, session)
+  output.note(
+    'The service erases it, and looks again twenty minutes later. Interrupt this as you like: repeat it to wait.',
+  )
+  tell(await erased(workspaceId, stores, session), session)
+}
+
+/** Whether asking would change nothing. */
+const isAsked = (erasure: Erasure | undefined, beginsAtMs: number) =>
+  erasure && (erasure.state !== 'scheduled' || erasure.beginsAtMs <= beginsAtMs)
+
+async function erased(workspaceId: WorkspaceId, stores: Stores, { output, signal }: Session): Promise<ClosedLedger> {
+  for (;;) {
+    const closed = await findErasure(workspaceId, stores, signal)
+    const { state, refused, dueAtMs = 0 } = closed.erasure
+    if (refused) {
+      const again = `The service tries again each hour, next on ${time(dueAtMs)}.`
+      throw new CommandError('not_erased', `Workspace ${workspaceId} is ${describeErasure(closed.erasure)}. ${again}`)
+    }
+    if (state === 'erased') return closed
+    output.progress(`${workspaceId}: ${describeErasure(closed.erasure)}`)
+    await sleep(LOOK_EACH_MS, undefined, { signal })
+  }
+}
+
+function tell({ workspaceId, erasure }: ClosedLedger, { output }: Session): void {
+  const { documents = 0, usedBytes = 0, state } = erasure
+  // Only the functions know how long logs are kept.
+  const remains = remainsOf(erasure, { logRetentionDays: undefined })
+  const listed = remains.map(
+    ({ what, untilMs }) => what.replaceAll('_', ' ') + (untilMs ? ` until ${time(untilMs)}` : ''),
+  )
+  const what = state === 'scheduled' ? '' : `, with ${counted(documents, 'document')} (${exactBytes(usedBytes)})`
+  const left = listed.length === 0 ? '' : ` There remain: ${listed.join(', ')} (docs/tenants-and-regions.md).`
+  const json = remains.map(({ untilMs, ...each }) => ({ ...each, until: untilMs ? new Date(untilMs) : null }))
+  const text = `Workspace ${workspaceId} is ${describeErasure(erasure)}${what}.${left}`
+  output.done(text, { workspaceId, outcome: state, erasure: erasureJson(erasure), remains: json })
+}
+
+export function describeErasure({ state, refused, reason, ...at }: Erasure): string {
+  const { beginsAtMs, endedAtMs = 0, verifiedAtMs = 0 } = at
+  if (refused) return `${state}; S3 refuses to delete ${counted(refused, 'object')} (${reason})`
+  if (state === 'scheduled') return `scheduled for ${time(beginsAtMs)}`
+  if (state === 'erasing') return `erasing since ${time(beginsAtMs)}`
+  return state === 'erased' ? `erased since ${time(verifiedAtMs)}` : `verifying since ${time(endedAtMs)}`
+}
+
+/** As programs get it. */
+export function erasureJson({ requestedAtMs, beginsAtMs, dueAtMs: _, endedAtMs, verifiedAtMs, ...facts }: Erasure) {
+  const at = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms))
+  const times = { requestedAt: at(requestedAtMs), beginsAt: at(beginsAtMs) }
+  return { ...facts, ...times, endedAt: at(endedAtMs), verifiedAt: at(verifiedAtMs) }
+}
