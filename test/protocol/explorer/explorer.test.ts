@@ -32,7 +32,7 @@ describe('every promise is kept in every state of', () => {
     allStates += states
     if (violation) {
       const story = await repeat({ ...scenario, bounds }, violation)
-      const line = `STORY='${JSON.stringify([id, bounds, violation])}' npx vitest run --project deep`
+      const line = `STORY='${JSON.stringify([id, bounds, violation])}' npx vitest run --project fast`
       throw new Error(`${story}\nTo repeat it: ${line} test/protocol/explorer/explorer.test.ts`)
     }
   })
