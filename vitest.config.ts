@@ -8,48 +8,64 @@ import './test/tools.mjs'
 // For the tests' workers and for the hundreds of processes that they start: most of their work is to compile what they load.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.test/compile-cache')
 
+const EXPLORER = 'test/protocol/explorer/explorer.test.ts'
+const HISTORIES = 'test/protocol/histories/*.test.ts'
 /** No bundle, no framework process, no server but small ones of their own: these start at once. */
 const FAST = [
   'test/pages/**/*.test.ts',
   'test/unit/**/*.test.ts',
   'test/api/**/*.test.ts',
-  'test/protocol/{explorer,histories}/**/*.test.ts',
-  // On the tables in memory; on the embedded DynamoDB among STORES.
+  EXPLORER,
+  HISTORIES,
+  // On the tables in memory; on the embedded DynamoDB among SLOW.
   'test/contract/{api-key-administration,document*,due-work,erasures,ledger*,rate-limiter}.test.ts',
 ]
-/** The longest of them, seconds each: some of their cases in a shallow run, more in a deep one. */
-const DEEP = ['test/api/hostile-input.test.ts', 'test/protocol/{explorer,histories}/**/*.test.ts']
 /** No less of it would show anything. */
-const ONLY_DEEP = ['test/unit/audit/audit-memory.test.ts']
-/** Some of their cases in npm test, all in npm run test:machine. */
-const WHOLE_IN_MACHINE = ['test/protocol/{explorer/*,faults/fault-matrix,histories/*}.test.ts']
-const STORES = ['test/contract/**/*.test.ts', 'test/protocol/faults/**/*.test.ts']
-/** What is deployed, as packaged; and one start of the local service. */
+const ONLY_WHOLE = 'test/unit/audit/audit-memory.test.ts'
+const FAULT_MATRIX = 'test/protocol/faults/fault-matrix.test.ts'
+/** On stand-ins; what is deployed, as packaged; and one start of the local service. */
 const ONE_START = 'test/machine/start.test.ts'
-const TEMPLATE = ['test/template/**/*.test.ts', ONE_START]
+const SLOW = [
+  'test/contract/**/*.test.ts',
+  'test/protocol/faults/**/*.test.ts',
+  'test/template/**/*.test.ts',
+  ONE_START,
+]
 /** Forty seconds, of what few changes touch: npm run test:machine. */
-const LONG = ['test/template/{release,cfn-lint}.test.ts']
+const LONG = ['test/template/{release,cfn-lint}.test.ts', 'test/protocol/explorer/planted-bugs.test.ts']
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
 /** Longest first: begun late, they would go on alone. A fresh clone knows nothing but the sizes of files. */
 const LONGEST = [
   'mock-account',
   'page',
   'roll-back',
-  'fault-matrix',
-  'explorer',
   'aws-workflow',
-  'readme',
-  'smoke',
-  'storms-kills',
   'planted-bugs',
+  'fault-matrix',
+  'contention',
+  'start',
+  'replacements',
+  'file-operations',
+  'readme',
+  'storms-kills',
+  'smoke',
   'release',
+  'random-histories',
+  'failure-map',
+  'clients-page',
   'cfn-lint',
+  'hostile-input',
+  'explorer',
 ]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
-    const rank = ({ moduleId }: TestSpecification) => LONGEST.toReversed().indexOf(basename(moduleId, '.test.ts'))
-    return (await super.sort(files)).toSorted((one, other) => rank(other) - rank(one))
+    const length = ({ moduleId }: TestSpecification) => LONGEST.toReversed().indexOf(basename(moduleId, '.test.ts'))
+    // A worker is of one project. The small files come last, and keep all of them at work to the end.
+    const isSmall = ({ project }: TestSpecification) => Number(['fast', 'shallow'].includes(project.name))
+    return (await super.sort(files)).toSorted(
+      (one, other) => isSmall(one) - isSmall(other) || length(other) - length(one),
+    )
   }
 }
 
@@ -88,42 +104,39 @@ export default defineConfig({
     // Of the tests of one file that say they may run side by side.
     maxConcurrency: 16,
     projects: [
-      { extends: true, test: { name: 'fast', include: FAST, exclude: [...DEEP, ...ONLY_DEEP], ...inOneProcess } },
-      { extends: true, test: { name: 'shallow', include: DEEP, provide: { depth: 'shallow' }, ...inOneProcess } },
+      { extends: true, test: { name: 'fast', include: FAST, provide: { depth: 'deep' }, ...inOneProcess } },
       {
         extends: true,
-        test: { name: 'deep', include: [...DEEP, ...ONLY_DEEP], provide: { depth: 'deep' }, ...inOneProcess },
+        test: {
+          name: 'shallow',
+          include: FAST,
+          exclude: [ONLY_WHOLE],
+          provide: { depth: 'shallow' },
+          ...inOneProcess,
+        },
       },
       {
         extends: true,
         test: {
-          name: 'stores',
-          include: STORES,
+          name: 'slow',
+          include: SLOW,
+          exclude: [AFTER_ALL_OTHERS, ...LONG],
           provide: { depth: 'shallow' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
-          // The SDK is loaded once: that saves a quarter of their work. These leave nothing behind in a module, either.
+          // Most of their work would be to load the SDK and the policies' rules again for each file. These leave nothing
+          // behind in a module, either.
           isolate: false,
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'template',
-          include: TEMPLATE,
-          exclude: [AFTER_ALL_OTHERS, ...LONG],
-          sequence: { groupOrder: 0 },
-          ...onStandIns,
-          // As above: most of their work would be to load the SDK and the policies' rules again for each file.
-          isolate: false,
-        },
-      },
+      // Every scenario to its last bound, for minutes: npm run explore.
+      { extends: true, test: { name: 'explore', include: [EXPLORER], provide: { depth: 'whole' }, ...inOneProcess } },
       // What starts services, browsers and accounts, and takes minutes: npm run test:machine.
       {
         extends: true,
         test: {
           name: 'machine',
-          include: ['test/machine/**/*.test.ts', ...LONG, ...WHOLE_IN_MACHINE],
+          include: ['test/machine/**/*.test.ts', ...LONG, FAULT_MATRIX, HISTORIES],
           exclude: [ONE_START],
           provide: { depth: 'whole' },
           sequence: { groupOrder: 0 },

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { Bench } from './bench.ts'
 import { BENCHES, type Ran } from './benches.ts'
 import { renderTable, store } from './report.ts'
 
@@ -15,14 +16,15 @@ new Command('npm run bench --')
     const unknown = wanted.filter((name) => !names.includes(name))
     if (unknown.length > 0) throw new Error(`There is no bench ${unknown.join(', ')}: choose of ${names.join(', ')}.`)
     const chosen = BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
-    const ran: Ran[] = []
-    for (const bench of chosen) {
+    const run = async (bench: Bench): Promise<Ran> => {
       showProgress(bench.name)
       const progress = (text: string) => showProgress(`${bench.name}: ${text}`)
       const each = { bench, rows: await bench.run({ isQuick, progress }) }
-      ran.push(each)
       if (!isQuick) await store(each, names)
+      return each
     }
+    // Side by side where times mean nothing.
+    const ran = await (isQuick ? Promise.all(chosen.map(run)) : Array.fromAsync(chosen, run))
     showProgress('')
     console.log(renderTable(ran))
     if (isQuick) requireExactBars(ran)

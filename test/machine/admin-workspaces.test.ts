@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { jsonLines } from '../support/machine/admin.ts'
 import { useAdministration } from '../support/machine/use-administration.ts'
-import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 
 const MIB = 1024 * 1024
 const { admin, service, promote, workspaceWithDocument } = useAdministration()
@@ -101,19 +100,6 @@ describe('npm run admin -- workspaces delete', () => {
       const again = await admin('workspaces', 'delete', 'ws_never', '--yes', ...options)
       expect(again).toEqual({ code: 0, stdout: '', stderr: 'There is no workspace ws_never (any more).\n' })
     }
-  })
-
-  it('keeps the workspace while a promotion may be under way', async () => {
-    const workspace = await workspaceWithDocument('ws_watched')
-    const signal = AbortSignal.timeout(60_000)
-    const { documents } = service().deps
-    const attempt = newAttempt({ workspaceId: workspace.workspaceId, leaseEndsAtMs: Date.now() + 120_000 })
-    await documents.begin(pendingOf(attempt), undefined, signal)
-    const busy = await admin('workspaces', 'delete', 'ws_watched', '--empty', '--yes')
-    expect(busy).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('emptied but not deleted') })
-    expect(await service().stateOf(workspace)).toMatchObject({ documents: 0, usedBytes: 0, unfinished: 1 })
-    await documents.fence(attempt, signal)
-    expect(await admin('workspaces', 'delete', 'ws_watched', '--yes')).toMatchObject({ code: 0 })
   })
 })
 

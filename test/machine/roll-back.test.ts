@@ -72,7 +72,9 @@ describe.runIf(isMotoInstalled())('a stage whose new version is no good, with an
     )
     // The stand-in for npm was asked for both, and does the last in earnest.
     expect(calls).toEqual(['ci', 'run admin -- --stage prod smoke'])
-    expect((await stage.smoke()).problems).toEqual([])
+    await stage.admin('workspaces', 'create', 'ws_back')
+    await stage.serve()
+    expect(await stage.promoteInto('ws_back')).toMatch(/^file_/)
   })
 
   it('takes the next version gradually again, once the alarm is over', async () => {

@@ -33,7 +33,7 @@ const shared: typeof globalThis & { [PREPARED]?: Promise<Prepared> } = globalThi
 
 /** Builds dist/ once, so that every suite tests the bundle of the current source. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  if (project.name === 'stores') await rm(RECORDINGS, { recursive: true, force: true })
+  if (project.name === 'slow') await rm(RECORDINGS, { recursive: true, force: true })
   await mkdir(RECORDINGS, { recursive: true })
   shared[PREPARED] ??= prepare()
   const prepared = await shared[PREPARED]

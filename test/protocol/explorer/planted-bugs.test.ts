@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { depth } from '../../support/depth.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 import type { Exploration } from './explore.ts'
 import { type PlantedBug, placeOf, plant, readPlantedBugs, soundExplorer } from './plant.ts'
@@ -12,10 +11,8 @@ const { explore } = await soundExplorer()
 
 /** No bug takes more states to be found; most take hundreds. */
 const MAX_STATES = 20_000
-/** One of so many is planted: they are ordered by what they are about, so that some of each kind are among them. */
-const EACH = { shallow: 12, deep: 10, whole: 1 }[depth()]
 /** The code as it is has at least so many states within the same bounds, or as many as the bug takes, if they are more. */
-const LEAST_SOUND_STATES = { shallow: 500, deep: 1000, whole: 2000 }[depth()]
+const LEAST_SOUND_STATES = 2000
 
 function scenarioOf(bug: PlantedBug): Scenario {
   const { id, bounds, fates } = placeOf(bug)
@@ -34,7 +31,7 @@ async function exploreSound(bug: PlantedBug, states: number): Promise<Exploratio
 }
 
 describe('the explorer finds what it is for: a bug planted in the code', () => {
-  const bugs = readPlantedBugs(`${import.meta.dirname}/planted`).filter((_, index) => index % EACH === 0)
+  const bugs = readPlantedBugs(`${import.meta.dirname}/planted`)
 
   it.each(bugs.map((bug) => [bug.name, bug] as const))('%s', async (_, bug) => {
     const planted = await plant(bug)

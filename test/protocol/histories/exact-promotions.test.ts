@@ -13,7 +13,7 @@ import { casesOf, depth } from '../../support/depth.ts'
 import { COPY_SETTINGS } from '../../support/stores/memory-objects.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
-const INTERLEAVINGS = casesOf('INTERLEAVINGS', depth() === 'whole' ? 1000 : 300)
+const INTERLEAVINGS = casesOf('INTERLEAVINGS', depth() === 'whole' ? 700 : 300)
 const hash = (algorithm: string, bytes: Buffer) => createHash(algorithm).update(bytes).digest('hex')
 /** Two have the same size. */
 const VERSIONS = ['before', 'after!', 'longer than both'].map((text) => {

@@ -13,7 +13,7 @@ import { type Circumstances, type Move, World } from '../explorer/world.ts'
 
 skipWaits({ random: () => 1 })
 
-const HISTORIES = casesOf('HISTORIES', depth() === 'whole' ? 500 : 200)
+const HISTORIES = casesOf('HISTORIES', depth() === 'whole' ? 300 : 200)
 const HOUR_MS = 3_600_000
 /** Ten times as long as they take on a slow machine. */
 const TIMEOUT_MS = 180_000 + HISTORIES * 300

@@ -26,14 +26,12 @@ interface ServiceOptions {
   everyMs?: number
   /** Another name of this machine. */
   host?: string
-  /** A directory with earlier data, which stays; omitted: a new one. */
-  directory?: string
 }
 
 /** Serves what npm start serves, on a free port and with data of its own. The functions can be killed and restarted. */
 export async function startService(options: ServiceOptions = {}) {
-  const { changes, environment = {}, everyMs, host, directory: kept } = options
-  const directory = kept ?? (await mkdtemp(join(tmpdir(), 'promotion-service-')))
+  const { changes, environment = {}, everyMs, host } = options
+  const directory = await mkdtemp(join(tmpdir(), 'promotion-service-'))
   const given = inject('definition')
   const faster = <Schedule extends { everyMs: number }>(schedule: Schedule) => ({
     ...schedule,
@@ -47,7 +45,7 @@ export async function startService(options: ServiceOptions = {}) {
   const service = await startLocalService({ definition, port: 0, host, directory, environment, log() {} })
   const visited = visit(service.demo, directory, async () => {
     await service.stop()
-    if (kept === undefined) await rm(directory, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true })
   })
   return { ...visited, functions: service.functions }
 }

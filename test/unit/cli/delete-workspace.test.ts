@@ -7,7 +7,7 @@ const { signal } = new AbortController()
 /** Nothing that answers callers lives longer. */
 const DEAD_AFTER_MS = 40_000
 const RECORDED: readonly Step[] = ['begin', 'copy', 'hold', 'record']
-const BUSY = { reason: 'workspace_busy' }
+const BUSY = { reason: 'workspace_busy', detail: expect.stringContaining('emptied but not deleted') }
 
 /** `workspaces delete --empty`. */
 function remove({ deps }: Ports) {

@@ -24,11 +24,11 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   const template: Template = JSON.parse(TemplateBody)
   const routes = routesOf(template)
   const bucket = (await resourcesOf(stackName)).find(({ logicalId }) => logicalId === 'ServerlessDeploymentBucket')
-  const runtimes = new Map<string, LambdaRuntime>()
   const byThemselves = ['ResolveDueWorkLambdaFunction', 'PublishEventsLambdaFunction'].filter(
     (id) => template.Resources[id],
   )
-  for (const id of new Set([...routes.map(({ functionName }) => functionName), ...byThemselves])) {
+  const ids = new Set([...routes.map(({ functionName }) => functionName), ...byThemselves])
+  const start = async (id: string): Promise<[string, LambdaRuntime]> => {
     const lambda = template.Resources[id] as Resource
     const task = join(directory, id)
     const { Body } = await new S3({ forcePathStyle: true }).getObject({
@@ -40,8 +40,9 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
       FunctionName: lambda.Properties.FunctionName,
     })
     const deployed = { ...lambda, Properties: { ...lambda.Properties, Environment } }
-    runtimes.set(id, await startLambdaRuntime(deployed, { task, environment: account.environment }))
+    return [id, await startLambdaRuntime(deployed, { task, environment: account.environment })]
   }
+  const runtimes = new Map(await Promise.all([...ids].map(start)))
   const gateway = await startGateway({
     port: 0,
     routes,

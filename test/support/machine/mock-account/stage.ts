@@ -72,6 +72,8 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
   const account = await startMockAccount(directory, REGION)
   const gate = await startGate(account.endpoint, Object.keys(POLICIES))
   account.environment.AWS_ENDPOINT_URL = gate.endpoint
+  // This account is done at once: the framework need not wait five seconds between its looks.
+  account.environment.SLS_AWS_MONITORING_FREQUENCY = '200'
   const as = (identity: string | undefined): Record<string, string> => ({
     ...account.environment,
     ...(isIdentity(identity) ? { AWS_ACCESS_KEY_ID: identity } : {}),
@@ -87,9 +89,7 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
   /** @returns its output, and whether it succeeded */
   async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {
     // Only the settings say in which region.
-    // This account is done at once: the framework need not wait five seconds between its looks.
-    const quickly = { SLS_AWS_MONITORING_FREQUENCY: '200' }
-    const env = { ...as('deployer'), ...quickly, AWS_REGION: '', PROMOTION_BUILD: 'skip' }
+    const env = { ...as('deployer'), AWS_REGION: '', PROMOTION_BUILD: 'skip' }
     const outcome = await serverless([...args, '--stage', name], project, env).catch((error) => error)
     return { hasSucceeded: !(outcome instanceof Error), output: `${outcome.stdout}${outcome.stderr}` }
   }
