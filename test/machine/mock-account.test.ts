@@ -22,11 +22,8 @@ import {
 } from '../support/machine/mock-account/stage.ts'
 import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
 import { isAllowed, unusedRights } from '../support/template/iam-policies.ts'
-import { skipWaitsFrom } from '../support/virtual-waits.ts'
 
 vi.setConfig({ testTimeout: 480_000, hookTimeout: 300_000 })
-// --erase waits for minutes; it runs in this process so that its waits can be skipped.
-skipWaitsFrom(30_000)
 
 // One story, from nothing to the return of what was kept: each test goes on where the one before it has ended.
 describe.runIf(isMotoInstalled())('a stage in an account, from its first deployment to its return', () => {
@@ -253,18 +250,26 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
       })
       return Promise.all(all)
     }
+    type Shown = { erasure: { state: string } }
     const other = await stored('ws_gone2')
     expect(other).toEqual([
       [3, 1, 1],
       [3, 1, 1],
     ])
     const erase = async (workspace: string) => {
-      const result = await stage.admin(...`workspaces delete ${workspace} --erase --yes --json`.split(' '))
-      expect([result.code, result.stderr]).toEqual([0, ''])
-      expect(jsonLines(result).at(-1)).toMatchObject({ outcome: 'erased', documents: 1 })
+      const asked = await stage.admin(...`workspaces delete ${workspace} --erase --after 0s --yes --json`.split(' '))
+      expect([asked.code, asked.stderr, jsonLines(asked).at(-1)]).toMatchObject([0, '', { outcome: 'scheduled' }])
+      expect(await stage.erase(workspace)).toEqual({ advanced: 1, failed: 0 })
       expect((await stored(workspace)).flat().filter((count) => count > 0)).toEqual([])
+      const [{ erasure }] = jsonLines(await stage.admin('workspaces', 'show', workspace, '--json')) as [Shown]
+      expect(erasure).toMatchObject({ state: 'verifying', documents: 1 })
     }
     await erase('ws_gone')
+    const checks = jsonLines(await stage.admin('doctor', '--json'))
+    expect(checks.find(({ check }) => check === 'erasures')).toMatchObject({ verdict: 'ok', detail: '1 go on' })
+    expect(await stage.erase('ws_gone')).toEqual({ advanced: 1, failed: 0 })
+    const [shown] = jsonLines(await stage.admin('workspaces', 'show', 'ws_gone', '--json')) as [Shown]
+    expect(shown.erasure.state).toBe('erased')
     expect(await stored('ws_gone2')).toEqual(other)
     await erase('ws_gone2')
     expect((await stage.admin('audit')).stdout).toContain('nothing is wrong')
@@ -315,7 +320,6 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     // It uses them all.
     doctor: /(?!)/,
     restore: /^AuditObjects: /,
-    erase: /(?!)/,
   }
 
   /** Without it the framework takes it that there are no images to remove, and doctor does not look at records. */

@@ -24,9 +24,9 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   const template: Template = JSON.parse(TemplateBody)
   const routes = routesOf(template)
   const bucket = (await resourcesOf(stackName)).find(({ logicalId }) => logicalId === 'ServerlessDeploymentBucket')
-  const byThemselves = ['ResolveDueWorkLambdaFunction', 'PublishEventsLambdaFunction'].filter(
-    (id) => template.Resources[id],
-  )
+  const byThemselves = ['ResolveDueWork', 'EraseWorkspaces', 'PublishEvents']
+    .map((name) => `${name}LambdaFunction`)
+    .filter((id) => template.Resources[id])
   const ids = new Set([...routes.map(({ functionName }) => functionName), ...byThemselves])
   const start = async (id: string): Promise<[string, LambdaRuntime]> => {
     const lambda = template.Resources[id] as Resource
@@ -59,6 +59,8 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
     baseUrl: `http://${LOOPBACK}:${gateway.port}/v1`,
     /** Runs the resolver, as its schedules do. */
     resolve: () => runtimes.get('ResolveDueWorkLambdaFunction')?.invoke({}),
+    /** Goes on with erasures, as its schedule does. */
+    erase: () => runtimes.get('EraseWorkspacesLambdaFunction')?.invoke({}),
     async publish(event: object) {
       const runtime = runtimes.get('PublishEventsLambdaFunction')
       const answer = await runtime?.invoke(event)

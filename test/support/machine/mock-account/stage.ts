@@ -13,7 +13,7 @@ import { matches } from '../../stream-records.ts'
 import type { Statement } from '../../template/iam-policies.ts'
 import { copyProject, serverless } from '../../template/packages.ts'
 import { PLACEHOLDERS, statementsOfPolicies } from '../../template/policy-files.ts'
-import { type AdminResult, jsonLines, runAdmin, runAdminProcess } from '../admin.ts'
+import { type AdminResult, jsonLines, runAdminProcess } from '../admin.ts'
 import { type DeployedApi, serveDeployed } from './deployed-api.ts'
 import { startGate } from './gate.ts'
 import { MOCK_ACCOUNT, signedFor, TABLES_KEY } from './identities.ts'
@@ -33,7 +33,6 @@ const POLICIES = {
   smoke: ['smoke'],
   doctor: ['doctor'],
   restore: ['restore'],
-  erase: ['erase'],
   workflow: ['deployer', 'deployer-2', 'doctor', 'smoke', 'restore', 'trial'],
 } as const
 export type Identity = keyof typeof POLICIES
@@ -81,10 +80,7 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
   for (const [name, value] of Object.entries(account.environment)) vi.stubEnv(name, value)
   const apis: DeployedApi[] = []
 
-  const admin = (...args: string[]): Promise<AdminResult> => {
-    const line = ['--stage', name, ...args]
-    return args.includes('--erase') ? runAdmin(line, as('erase')) : runAdminProcess(line, as(args[0]))
-  }
+  const admin = (...args: string[]): Promise<AdminResult> => runAdminProcess(['--stage', name, ...args], as(args[0]))
 
   /** @returns its output, and whether it succeeded */
   async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {
@@ -220,6 +216,13 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
     },
 
     serve,
+    /** Has the next look of an erasure due now, and goes on with it. */
+    async erase(workspace: string) {
+      const TableName = `${stackName}-workspaces`
+      const due = { ExpressionAttributeValues: { ':now': { N: '1' } }, UpdateExpression: 'SET erasure_due_at = :now' }
+      await new DynamoDB({}).updateItem({ TableName, Key: { workspace_id: { S: workspace } }, ...due })
+      return apis.at(-1)?.erase()
+    },
     /** Serves it, and smoke-tests it, with its resolver running. */
     async smoke(): Promise<{ code: number; problems: string[] }> {
       const api = await serve()
