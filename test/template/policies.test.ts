@@ -84,7 +84,6 @@ describe.each(FUNCTIONS.map(({ name }) => name))(
       ['a sandbox, to write', 's3:PutObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
       ['a sandbox, to delete', 's3:DeleteObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
       ['the keys, to list', 'dynamodb:Scan', `${PACKAGED_TABLE}keys`],
-      ['old versions of files', 's3:DeleteObjectVersion', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
     ])('refuses %s', (_what, action, resource) => {
       expect(allowed(id, action, resource)).toBe(false)
     })
@@ -96,9 +95,11 @@ describe.each(FUNCTIONS.map(({ name }) => name))(
       expect(allowed(id, action, resource)).toBe(id === 'manage-workspaces')
     })
 
-    it('refuses versions of documents, but to promotions', () => {
-      const mayDelete = allowed(id, 's3:DeleteObjectVersion', 'local-documents/documents/ws_1/file_1/a')
-      expect(mayDelete).toBe(id === 'promote-container-file')
+    it('refuses versions, but of documents to promotions, and all to what erases workspaces', () => {
+      const mayDelete = (resource: string) => allowed(id, 's3:DeleteObjectVersion', resource)
+      const isEraser = id === 'erase-workspaces'
+      expect(mayDelete('local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(isEraser)
+      expect(mayDelete('local-documents/documents/ws_1/file_1/a')).toBe(isEraser || id === 'promote-container-file')
     })
 
     it('lists no bucket outside its prefix', () => {
@@ -124,8 +125,9 @@ it('manage-workspaces writes the keys of workspaces, and no platform key', () =>
 
 describe('the functions that no request reaches', () => {
   it('cannot read a sandbox or a document', () => {
-    expect(allowed('resolve-due-work', 's3:GetObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(false)
-    expect(allowed('resolve-due-work', 's3:GetObject', 'local-documents/documents/ws_1/file_1/a')).toBe(false)
+    for (const id of ['resolve-due-work', 'erase-workspaces'])
+      for (const resource of ['sandboxes/sandboxes/ws_1/sess_1/a.txt', 'documents/documents/ws_1/file_1/a'])
+        expect(allowed(id, 's3:GetObject', `local-${resource}`)).toBe(false)
     expect(allowed('audit-workspaces', 's3:GetObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(false)
   })
 
