@@ -25,7 +25,7 @@ export async function startEvents(options: { directory: string; onEvent?: ((line
     }))
     await appendFile(file, events.map((event) => `${JSON.stringify(event)}\n`).join(''), { mode: 0o600 })
     for (const { 'detail-type': type, detail } of events)
-      onEvent?.(`${type}  ${detail.workspace_id}  ${detail.document_id}  ${detail.filename}`)
+      onEvent?.([type, detail.workspace_id, detail.document_id, detail.filename].filter(Boolean).join('  '))
     return { FailedEntryCount: 0, Entries: events.map(({ id }) => ({ EventId: id })) }
   }
 

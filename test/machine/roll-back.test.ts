@@ -75,6 +75,9 @@ describe.runIf(isMotoInstalled())('a stage whose new version is no good, with an
     await stage.admin('workspaces', 'create', 'ws_back')
     await stage.serve()
     expect(await stage.promoteInto('ws_back')).toMatch(/^file_/)
+    // Here, buckets and tables have no KMS key.
+    expect((await stage.admin(...'workspaces delete ws_back --erase --after 0s --yes'.split(' '))).code).toBe(0)
+    expect(await stage.erase('ws_back')).toEqual({ advanced: 1, failed: 0 })
   })
 
   it('takes the next version gradually again, once the alarm is over', async () => {

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { requestErasure } from '../../lib/administration/request-erasure.ts'
@@ -87,6 +89,10 @@ it('of twenty workspaces erased while twelve clients use them and functions are 
       expect([...Versions, ...DeleteMarkers, ...Uploads]).toEqual([])
     }
   }
+  const events = (await readFile(join(directory, 'events.ndjson'), 'utf8')).trimEnd().split('\n')
+  const ends = events.map((line) => JSON.parse(line)).filter((event) => event['detail-type'] === 'workspace.erased')
+  const erased = new Set(ends.map(({ detail }) => detail.workspace_id))
+  expect(erased).toEqual(new Set(leaving.map(({ workspaceId }) => workspaceId)))
   const audited = staying.map(async ({ workspaceId }) => {
     const { findings, report } = await auditAtLast(stores, workspaceId)
     expect(findings).toEqual([])
