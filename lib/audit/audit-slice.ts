@@ -55,18 +55,22 @@ export async function* auditShard(
 ): AsyncGenerator<AuditShard> {
   const context: AuditContext = { options, counters: { ...before.counters }, deps, signal }
   let shard = before
-  async function* continueWith(workspaceId: WorkspaceId): AsyncGenerator<AuditShard> {
-    for await (const step of goThrough(workspaceId, shard, context)) {
+  while (!shard.isComplete) {
+    for await (const step of goThroughPhase(shard, context)) {
       shard = step
       yield step
     }
-  }
-  if (shard.workspace) yield* continueWith(shard.workspace.workspaceId)
-  while (!shard.isComplete) {
-    for await (const workspaceId of listedWorkspaces(shard, context)) yield* continueWith(workspaceId)
     shard = enterNextPhase(shard)
     yield shard
   }
+}
+
+/** From where the shard is to the end of its phase. */
+async function* goThroughPhase(before: AuditShard, context: AuditContext): AsyncGenerator<AuditShard> {
+  const { workspace: from, ...shard } = before
+  if (from) yield* goThrough(from.workspaceId, before, context)
+  const rest = from ? { ...shard, after: from.workspaceId } : shard
+  for await (const workspaceId of listedWorkspaces(rest, context)) yield* goThrough(workspaceId, rest, context)
 }
 
 async function* goThrough(
