@@ -15,7 +15,7 @@ const { dependencies, engines } = JSON.parse(read('package.json'))
 const promised: string = engines.node
 
 describe('the promised versions of Node.js', () => {
-  it.each(['README.md', 'CONTRIBUTING.md', 'docs/deploy.md', '.ci/run'])('are named by %s', (page) => {
+  it.each(['README.md', '.ci/run'])('are named by %s', (page) => {
     const named = read(page).match(/Node\.js \d[\d.]*[^,;:\n]*?24\b/g)
     expect(named).toEqual(['Node.js 22 (22.18 or newer) or 24'])
   })
