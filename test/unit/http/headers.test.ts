@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { preflightHeaders } from '../../../infra/deploy/gateway-responses.ts'
-import { EXPOSED_HEADERS, headerValue, headerValues, readPreconditions } from '../../../lib/http/headers.ts'
+import {
+  EXPOSED_HEADERS,
+  HEADERS_OF_PROMOTION,
+  headerValue,
+  headerValues,
+  readPreconditions,
+} from '../../../lib/http/headers.ts'
 import { OPENAPI } from '../../support/api/openapi.ts'
 
 it('pages of other origins may send and read each header of docs/openapi.yaml, but those for browsers alone', () => {
@@ -16,6 +22,18 @@ it('pages of other origins may send and read each header of docs/openapi.yaml, b
 
 const event = (headers: object | null, multiValueHeaders: object | null = null) =>
   ({ headers, multiValueHeaders }) as Parameters<typeof headerValue>[0]
+
+it('a promotion reads the headers that docs/openapi.yaml has for it', () => {
+  type Parameter = { name: string; in: string; $ref?: string }
+  const { parameters } = OPENAPI.paths['/containers/{container_id}/files/{file_id}/promote'].post as never as {
+    parameters: Parameter[]
+  }
+  const all = parameters.map(({ $ref, ...own }) =>
+    $ref ? OPENAPI.components.parameters[`${$ref.split('/').at(-1)}`] : own,
+  )
+  const names = all.flatMap((each) => (each?.in === 'header' ? [each.name] : []))
+  expect(names).toEqual(expect.arrayContaining(HEADERS_OF_PROMOTION))
+})
 
 it('a header of a request is found where each has one value only', () => {
   expect(headerValues(event({ aCCEPT: 'one', other: 'two' }), 'Accept')).toEqual(['one'])
