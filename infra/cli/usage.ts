@@ -27,7 +27,6 @@ const EXAMPLES = [
   'workspaces create ws_acme --quota 20GiB',
   'workspaces list --sort -used --limit 10',
   'workspaces set ws_acme --quota 50GiB --expire-after 30d --expire-at-most 90d',
-  'workspaces delete ws_acme --empty',
   'keys create --workspace ws_acme --permission files:promote,files:read --expires 90d',
   'keys list --workspace ws_acme',
   'keys change key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC --permission files:read,files:delete --expires 30d',

@@ -64,7 +64,7 @@ it('what people see is as it was', async () => {
   for (const line of [...ofDocument, 'expire ID --in 1h']) {
     await see(`documents ${line.replace('ID', `ws_demo ${id}`)}`)
   }
-  for (const line of ['workspaces delete ws_acme --empty --yes', 'doctor']) await see(line)
+  for (const line of ['workspaces delete ws_acme --yes', 'doctor']) await see(line)
   expect(seen.join('\n')).toMatchSnapshot()
 })
 

@@ -48,7 +48,7 @@ export function addDocumentsCommands(program: Command, run: Run): void {
   const afterwards = 'and give their bytes back to the workspace'
   add('delete <workspace_id> <document_id...>', `delete documents with their objects, ${afterwards}`)
     .addHelpText('after', '\nMay be repeated: what is already gone is fine. Ctrl-C stops after the current document.')
-    .action(run(confirmAndDelete))
+    .action(run(deleteDocuments))
 }
 
 const timeOrNever = (at: Date | undefined) => (at ? time(at) : 'never')
@@ -143,15 +143,11 @@ export async function expireExisting(session: Session, workspaceId: WorkspaceId,
   return found.unreadable > 0 ? 1 : 0
 }
 
-async function confirmAndDelete(session: Session, workspaceId: WorkspaceId, ids: DocumentId[]): Promise<void> {
-  await requireWorkspace(workspaceId, await session.stores(), session.signal)
-  await confirm(`Delete ${counted(ids.length, 'document')} of ${workspaceId} in ${session.place}?`, session)
-  await deleteDocuments(session, workspaceId, ids)
-}
-
-export async function deleteDocuments(session: Session, workspaceId: WorkspaceId, ids: DocumentId[]): Promise<void> {
+async function deleteDocuments(session: Session, workspaceId: WorkspaceId, ids: DocumentId[]): Promise<void> {
   const { output, signal } = session
   const stores = await session.stores()
+  await requireWorkspace(workspaceId, stores, signal)
+  await confirm(`Delete ${counted(ids.length, 'document')} of ${workspaceId} in ${session.place}?`, session)
   for (const [index, documentId] of ids.entries()) {
     signal.throwIfAborted()
     output.progress(`deleting ${index + 1} of ${ids.length}: ${documentId}`)

@@ -57,7 +57,6 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .addHelpText('after', SIZES + RETENTION)
     .action(run(setWorkspace))
   add('delete <workspace_id>', 'delete a workspace without documents, with its keys')
-    .option('--empty', 'delete its documents first', false)
     .option('--erase', 'have the service erase it, with all versions of its objects and container files', false)
     .addOption(new Option('--after <duration>', AFTER).argParser(values.secondsBetween('0s', '30d')))
     .addOption(new Option('--cancel', 'with --erase: take back one that has not begun').conflicts('after'))
