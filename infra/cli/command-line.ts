@@ -92,7 +92,7 @@ function addCommands(program: Command, run: Run): void {
   for (const add of [addWorkspacesCommands, addKeysCommands, addDocumentsCommands, addContainersCommands])
     add(program, run)
   addAuditCommand(program.command('audit'), run)
-  const checked = 'configuration, credentials, clock, tables, buckets and deployment'
+  const checked = 'configuration, credentials, tables, buckets and deployment'
   addCommand(program, 'doctor', `check ${checked}; changes nothing`)
     .addHelpText('after', '\nA failed check does not stop the others. Exits with 1 if there is a problem.')
     .action(run(later(async () => (await import('./doctor/examine.ts')).examine)))

@@ -25,18 +25,14 @@ export function addCommand(group: Command, usage: string, description: string): 
 /** Examples of commands that need more than ids. */
 const EXAMPLES = [
   'workspaces create ws_acme --quota 20GiB',
-  'workspaces list --sort -used --limit 10',
   'workspaces set ws_acme --quota 50GiB --expire-after 30d --expire-at-most 90d',
   'keys create --workspace ws_acme --permission files:promote,files:read --expires 90d',
   'keys list --workspace ws_acme',
   'keys change key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC --permission files:read,files:delete --expires 30d',
   'keys rotate key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC --grace 24h',
-  'documents get ws_acme file_ChGEzHh4gNnrXCdfGHJtP --output report.csv',
   'documents expire ws_acme file_ChGEzHh4gNnrXCdfGHJtP --in 7d',
   'documents delete ws_acme file_ChGEzHh4gNnrXCdfGHJtP,file_ChGEzKRzNbJLPs9Sz2UTq',
   'containers put results/ --container sess_b3t1 --workspace ws_acme',
-  'containers list sess_b3t1 --workspace ws_acme',
-  'containers remove sess_b3t1 results/draft.csv --workspace ws_acme',
   'containers grant sess_b3t1 --workspace ws_acme --for 1h --form process',
   'containers upload-url sess_b3t1 report.csv --workspace ws_acme --max-bytes 20MiB',
   'audit --workspace ws_acme --repair',

@@ -100,23 +100,17 @@ describe('npm run admin -- workspaces delete', () => {
   })
 })
 
-describe('npm run admin -- … list', () => {
-  it('sorts by what a column stands for, and ends at the limit', async () => {
-    for (const [id, quota] of [
-      ['ws_l1', '900KiB'],
-      ['ws_l2', '2MiB'],
-      ['ws_l3', '10B'],
-    ]) {
-      await admin('workspaces', 'create', `${id}`, '--quota', `${quota}`)
-    }
-    const [up, down, wrong] = await Promise.all([
-      admin('workspaces', 'list', '--sort', 'quota', '--limit', '1', '--json'),
-      admin('workspaces', 'list', '--sort', '-quota', '--json'),
-      admin('workspaces', 'list', '--sort', 'colour'),
-    ])
-    expect(jsonLines(up)).toMatchObject([{ workspace_id: 'ws_l3' }])
-    const ids = jsonLines(down).map(({ workspace_id }) => workspace_id)
-    expect(ids.filter((id) => /^ws_l\d$/.test(`${id}`))).toEqual(['ws_l2', 'ws_l1', 'ws_l3'])
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('the columns are workspace, quota, used') })
-  })
+it('npm run admin -- workspaces list names records that cannot be read, and goes on: exit code 1', async () => {
+  const { config, dynamoDb } = service()
+  await admin('workspaces', 'create', 'ws_good')
+  const Item = { workspace_id: { S: 'ws_damaged' } }
+  await dynamoDb.putItem({ TableName: config.workspacesTable, Item })
+  const list = await admin('workspaces', 'list', '--json')
+  expect([list.code, jsonLines(list).map(({ workspace_id }) => workspace_id)]).toEqual([
+    1,
+    expect.arrayContaining(['ws_good']),
+  ])
+  const message = expect.stringMatching(/^ws_damaged: .* created_at is not a number/)
+  expect(JSON.parse(list.stderr).error).toEqual({ reason: 'unreadable', message })
+  await dynamoDb.deleteItem({ TableName: config.workspacesTable, Key: { workspace_id: Item.workspace_id } })
 })

@@ -2,14 +2,13 @@ import { type Command, Option } from 'commander'
 import { changeKey, type NewKey, renewToken, saveKey } from '../../../lib/administration/save-key.ts'
 import { saveWorkspace } from '../../../lib/administration/save-workspace.ts'
 import { saveWorkspaceKey } from '../../../lib/administration/save-workspace-key.ts'
-import type { ApiKeyChange, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
+import type { ApiKeyChange } from '../../../lib/auth/api-key-administration.ts'
 import { type ApiKeyGrant, PERMISSIONS, PLATFORM_PERMISSIONS } from '../../../lib/auth/caller.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { wrongUsage } from '../command-error.ts'
 import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
-import { addListOptions, type ListOptions } from '../terminal/list-options.ts'
 import { time } from '../terminal/output.ts'
 import * as values from '../terminal/parse-values.ts'
 import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
@@ -52,7 +51,7 @@ export function addKeysCommands(program: Command, run: Run): void {
     .addOption(graceOption(0, '0'))
     .addOption(new Option('--management', 'a management key, with every permission').conflicts('permissions'))
   addSettings(create, [PERMISSION, USER, EXPIRES, LIMIT]).action(run(createKey))
-  addListOptions(add('list', 'list keys, without their tokens, which are not stored'), KEY_COLUMNS)
+  add('list', 'list keys, without their tokens, which are not stored')
     .option('--workspace <id>', 'only those of this workspace', values.parseWorkspaceId)
     .action(run(listKeys))
   const change = changing('change <key_id>', 'change what is given of a key; without an option, show it')
@@ -95,13 +94,10 @@ async function createKey(session: Session, options: KeyOptions): Promise<void> {
   showToken(await saveWorkspaceKey({ grant: { ...rights, workspaceId, kind }, name, graceMs }, stores, signal), session)
 }
 
-type KeyListOptions = { workspace?: WorkspaceId } & ListOptions<ApiKeyRecord>
-
-async function listKeys(session: Session, { workspace, ...options }: KeyListOptions) {
+async function listKeys(session: Session, { workspace }: { workspace?: WorkspaceId }) {
   const { apiKeys, ...stores } = await session.stores()
   const keys = apiKeys.list({ workspaceId: workspace }, session.signal)
-  const listing = { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' }
-  const { count, exitCode } = await session.output.list(keys, listing)
+  const { count, exitCode } = await session.output.list(keys, { columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })
   if (count === 0 && workspace !== undefined) await requireWorkspace(workspace, stores, session.signal)
   return exitCode
 }

@@ -2,8 +2,7 @@ import { formerTokensEndAtMs } from '../../../lib/administration/save-key.ts'
 import type { ApiKeyAdministration, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { permissionsOf } from '../../../lib/auth/authenticate.ts'
 import { CommandError } from '../command-error.ts'
-import type { Columns } from '../terminal/list-options.ts'
-import { time } from '../terminal/output.ts'
+import { type Columns, time } from '../terminal/output.ts'
 
 export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
   KEY: ({ keyId }) => keyId,

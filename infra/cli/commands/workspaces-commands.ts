@@ -3,16 +3,14 @@ import { saveWorkspace } from '../../../lib/administration/save-workspace.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { chooseExpiry, type Retention } from '../../../lib/ledger/expiry.ts'
 import type { StorageUsage, WorkspaceLedger, WorkspaceSettings } from '../../../lib/ledger/ports/ledger.ts'
-import { CommandError, wrongUsage } from '../command-error.ts'
+import { CommandError } from '../command-error.ts'
 import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
-import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
-import { bytes, bytesCell, countCell, duration, exactBytes, table, time } from '../terminal/output.ts'
+import { bytes, type Columns, duration, exactBytes, table, time } from '../terminal/output.ts'
 import * as values from '../terminal/parse-values.ts'
 import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
 import { addCommand } from '../usage.ts'
 import { deleteWorkspaceFor } from './delete-workspace.ts'
-import { expireExisting } from './documents-commands.ts'
 import { describeErasure, erasureJson } from './erase-workspace.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
@@ -30,17 +28,17 @@ const SETTINGS: readonly SettingOption<WorkspaceSettings>[] = [
 ]
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
 const RETENTION =
-  '\n1h to 3650d; what is not given stays. Documents that are there stay as they are, unless --existing is given: those that\nhave no expiry get one, counted from now, and those that would be kept longer from now than --expire-at-most are cut to\nthat. This may be interrupted and repeated. Asks if the quota goes below what is used, or to a thousandth or less.'
+  '\n1h to 3650d; what is not given stays. Documents that are there stay as they are: "documents expire" changes these.\nAsks if the quota goes below what is used, or to a thousandth or less.'
 const AFTER = 'with --erase: begin later, 0s to 30d from now, and do not wait for it'
 const DELETION =
   '\nMay be repeated. A key that is left would make it again with its next promotion. Without --erase, former versions\nof objects stay for a while (docs/tenants-and-regions.md). --erase closes it at once, and begins without the delay\nthat the API keeps: who may write the table needs none. It waits some twenty minutes; its id is never given again.\nTo erase what a deletion has left, first create the workspace again.'
 
 const COLUMNS: Columns<WorkspaceLedger> = {
   WORKSPACE: ({ workspaceId }) => workspaceId,
-  QUOTA: ({ quotaBytes }) => bytesCell(quotaBytes),
-  USED: ({ usedBytes }) => bytesCell(usedBytes),
-  REMAINING: (ledger) => bytesCell(remaining(ledger)),
-  DOCUMENTS: ({ documents }) => countCell(documents),
+  QUOTA: ({ quotaBytes }) => bytes(quotaBytes),
+  USED: ({ usedBytes }) => bytes(usedBytes),
+  REMAINING: (ledger) => bytes(remaining(ledger)),
+  DOCUMENTS: ({ documents }) => documents.toLocaleString('en'),
 }
 
 export function addWorkspacesCommands(program: Command, run: Run): void {
@@ -51,9 +49,8 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its settings is fine.`)
     .action(run(createWorkspace))
   add('show <workspace_id>', 'show settings, used bytes and what is under way').action(run(showWorkspace))
-  addListOptions(add('list', 'list all workspaces'), COLUMNS).action(run(listWorkspaces))
+  add('list', 'list all workspaces').action(run(listWorkspaces))
   addSettings(add('set <workspace_id>', 'change settings of a workspace, even while promotions run'), SETTINGS)
-    .option('--existing', 'how long documents are kept: also those that are there', false)
     .addHelpText('after', SIZES + RETENTION)
     .action(run(setWorkspace))
   add('delete <workspace_id>', 'delete a workspace without documents, with its keys')
@@ -108,13 +105,12 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
   session.output.print(table([], facts) + more, { ...toJson(ledger), underWay })
 }
 
-async function listWorkspaces({ output, signal, stores }: Session, options: ListOptions<WorkspaceLedger>) {
+async function listWorkspaces({ output, signal, stores }: Session) {
   const { workspaces } = await stores()
-  const listing = { ...options, columns: COLUMNS, toJson, noun: 'workspaces' }
-  return (await output.list(workspaces.readAll(signal), listing)).exitCode
+  return (await output.list(workspaces.readAll(signal), { columns: COLUMNS, toJson, noun: 'workspaces' })).exitCode
 }
 
-async function setWorkspace(session: Session, workspaceId: WorkspaceId, options: { existing: boolean }) {
+async function setWorkspace(session: Session, workspaceId: WorkspaceId, options: object): Promise<void> {
   const { output, place, signal } = session
   const stores = await session.stores()
   const to = settingsIn<WorkspaceSettings>(options)
@@ -123,18 +119,11 @@ async function setWorkspace(session: Session, workspaceId: WorkspaceId, options:
   const doubt = doubtAbout(wanted, known)
   const fromTo = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(wanted.quotaBytes)}`
   if (doubt) await confirm(`The quota of ${workspaceId} in ${place} goes ${fromTo}, ${doubt}. Set it?`, session)
-  if (options.existing) {
-    const kept = describeRetention(wanted)
-    if (!kept) throw wrongUsage('--existing needs a time: say --expire-after or --expire-at-most.')
-    const those = `those that are there (${exactBytes(known.usedBytes)}), counted from now, in ${place}`
-    await confirm(`Documents of ${workspaceId} are to be kept ${kept}. Apply that to ${those}?`, session)
-  }
   const { ledger } = await saveWorkspace(workspaceId, { to, shown: { ledger: known } }, stores, signal)
   const over = ledger.usedBytes - ledger.quotaBytes
   const tooMuch =
     over > 0 ? ` That is ${exactBytes(over)} too much: no promotion fits in until that much is deleted.` : ''
   output.done(`Workspace ${workspaceId} has ${describe(ledger)}.${tooMuch}`, toJson(ledger))
-  return options.existing ? expireExisting(session, workspaceId, ledger) : 0
 }
 
 function describe(ledger: WorkspaceLedger): string {
