@@ -19,7 +19,7 @@ describe('npm run admin -- workspaces set', () => {
     const { documentId, ...workspace } = await workspaceWithDocument('ws_kept')
     const set = (...options: string[]) => admin('workspaces', 'set', 'ws_kept', ...options, '--json')
     const shown = async () => jsonLines(await admin('workspaces', 'show', 'ws_kept', '--json'))[0]
-    expect(await shown()).not.toHaveProperty('expire_after_seconds')
+    expect(await shown()).toMatchObject({ expire_after_seconds: null })
 
     const both = { expire_after_seconds: 2 * HOUR_S, expire_at_most_seconds: 4 * HOUR_S }
     expect(jsonLines(await set('--expire-after', '2h', '--expire-at-most', '4h'))).toMatchObject([both])
@@ -31,7 +31,7 @@ describe('npm run admin -- workspaces set', () => {
     expect(await shown()).toMatchObject({ expire_at_most_seconds: 4 * HOUR_S })
     const ofLimit = await promoted(workspace)
     await set('--expire-at-most', 'never')
-    expect(await shown()).not.toHaveProperty('expire_at_most_seconds')
+    expect(await shown()).toMatchObject({ expire_at_most_seconds: null })
     const ofNone = await promoted(workspace)
     const expected = { [documentId]: undefined, [ofDefault]: 2 * HOUR_S, [ofLimit]: 4 * HOUR_S, [ofNone]: undefined }
     expect(await secondsLeft('ws_kept')).toEqual(expected)

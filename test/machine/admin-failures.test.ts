@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { commandNames, jsonLines, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
+import { jsonLines, runAdmin, runAdminProcess } from '../support/machine/admin.ts'
 import { CALLER, denyEverything, environmentOn, NOBODY, useServers } from '../support/stores/aws-endpoints.ts'
 import { useStandIns } from '../support/stores/stand-ins.ts'
 
@@ -52,17 +52,6 @@ it.each([
   expect(stderr.trim()).not.toContain('\n')
   // The library's words for a value that it does not know.
   expect(stderr).not.toContain('is invalid')
-})
-
-it('npm run admin -- … --help has an example of every command, which the command takes', async () => {
-  const endpoint = { ...CALLER, AWS_ENDPOINT_URL: NOBODY }
-  for (const command of await commandNames()) {
-    const { stdout } = await runAdmin([...command.split(' '), '--help'])
-    const [example = '', ...others] = [...stdout.matchAll(/^ {2}promotion-admin (.*)$/gm)].map(([, line]) => line)
-    expect([`${example} `, others]).toEqual([expect.stringContaining(`--stage prod ${command} `), []])
-    const { stderr } = await runAdmin([...example.split(' '), '--json'], endpoint)
-    expect(stderr, example).not.toContain('wrong_usage')
-  }
 })
 
 it.each([

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
 import { type AdminResult, commandNames, jsonLines, ROOT, runAdmin } from '../support/machine/admin.ts'
 import { run } from '../support/machine/program.ts'
@@ -65,9 +66,15 @@ it('what people see is as it was', async () => {
   expect(seen.join('\n')).toMatchSnapshot()
 })
 
-/** By command: the fields of the table in docs/administration.md; a word in italics stands for those that follow it once. */
+/**
+ * By command: the fields of the table in docs/administration.md; a word in italics stands for those that follow it
+ * once, a link for those of a schema of the API.
+ */
 async function documentedFields(): Promise<Map<string, string[]>> {
-  const page = await readFile(join(ROOT, 'docs/administration.md'), 'utf8')
+  const { schemas } = parse(await readFile(join(ROOT, 'docs/openapi.yaml'), 'utf8'), { merge: true }).components
+  const fieldsOf = (schema: string) => Object.keys(schemas[schema].properties).map((name) => `\`${name}\``)
+  const text = await readFile(join(ROOT, 'docs/administration.md'), 'utf8')
+  const page = text.replace(/\[`(\w+)`\]\(openapi\.yaml\)/g, (_, schema) => fieldsOf(schema).join())
   const [, table = ''] = /\| Command \| Fields \|\n(.*?)\n\n/s.exec(page) ?? []
   const shared = new Map([...table.matchAll(/\*(\w+)\*: ([^;|]+)/g)].map(([, name, fields = '']) => [name, fields]))
   const rows = [...table.matchAll(/^\| (`.*?) \| (.*) \|$/gm)].flatMap(([, commands = '', text = '']) => {

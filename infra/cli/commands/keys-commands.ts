@@ -9,11 +9,10 @@ import type { WorkspaceId } from '../../../lib/ids.ts'
 import { wrongUsage } from '../command-error.ts'
 import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
-import { time } from '../terminal/output.ts'
 import * as values from '../terminal/parse-values.ts'
 import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
 import { addCommand } from '../usage.ts'
-import { describeKey, findKey, KEY_COLUMNS, keyJson, stateOf } from './keys.ts'
+import { findKey, KEY_COLUMNS, keyInWords, keyJson, stateOf } from './keys.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
 type KeyOptions = { workspace?: WorkspaceId; platform?: true; mayErase?: true; management?: true } & {
@@ -107,9 +106,9 @@ async function changeKeyById(session: Session, keyId: string, options: object) {
   const shown = await findKey(keyId, stores.apiKeys, session.signal)
   const change = settingsIn<ApiKeyChange>(options)
   if (change.isEnabled === false && stateOf(shown) === 'enabled')
-    await confirm(`Refuse all requests with ${describeKey(shown)}, in ${session.place}?`, session)
+    await confirm(`Refuse all requests with ${keyInWords(shown)}, in ${session.place}?`, session)
   const key = await changeKey(shown, change, stores, session.signal)
-  session.output.done(`${describeKey(key)}.`, keyJson(key))
+  session.output.done(`${keyInWords(key)}.`, keyJson(key))
 }
 
 export async function rotateKey(session: Session, keyId: string, options: { grace: number }): Promise<void> {
@@ -124,7 +123,7 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
 async function deleteKey(session: Session, keyId: string) {
   const { apiKeys } = await session.stores()
   const key = await findKey(keyId, apiKeys, session.signal)
-  await confirm(`Delete ${describeKey(key)}, in ${session.place}?`, session)
+  await confirm(`Delete ${keyInWords(key)}, in ${session.place}?`, session)
   await apiKeys.remove(keyId, session.signal)
   session.output.done(`Key ${keyId} is deleted.`, { ...keyJson(key), outcome: 'deleted' })
 }
@@ -133,7 +132,7 @@ async function deleteKey(session: Session, keyId: string) {
 function showToken({ key, token }: Omit<NewKey, 'isNew'>, { output }: Session): void {
   const json = keyJson(key)
   output.print(token, { ...json, token })
-  output.note(`This is the token of ${describeKey(key)}. It is not stored and not shown again.`)
-  const { formerTokensEndAt } = json
-  if (formerTokensEndAt) output.note(`Its former tokens work until ${time(formerTokensEndAt)}.`)
+  output.note(`This is the token of ${keyInWords(key)}. It is not stored and not shown again.`)
+  const { former_tokens_end_at: end } = json
+  if (end) output.note(`Its former tokens work until ${end}.`)
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { saveWorkspace } from '../../../lib/administration/save-workspace.ts'
+import { describeWorkspace } from '../../../lib/http/operations/workspace-operations.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { chooseExpiry, type Retention } from '../../../lib/ledger/expiry.ts'
 import type { StorageUsage, WorkspaceLedger, WorkspaceSettings } from '../../../lib/ledger/ports/ledger.ts'
@@ -11,7 +12,7 @@ import * as values from '../terminal/parse-values.ts'
 import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
 import { addCommand } from '../usage.ts'
 import { deleteWorkspaceFor } from './delete-workspace.ts'
-import { describeErasure, erasureJson } from './erase-workspace.ts'
+import { erasureInWords } from './erase-workspace.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
 const OF_ALL = 'the rate limit of all its keys together that have none of their own'
@@ -75,7 +76,7 @@ async function createWorkspace(session: Session, workspaceId: WorkspaceId, optio
   const wanted = { to: known ? {} : to, shown: { ledger: known } }
   const { ledger, isNew } = await saveWorkspace(workspaceId, wanted, stores, signal)
   const text = `Workspace ${workspaceId} ${isNew ? 'was made' : 'was there already'}, with ${describe(ledger)}.`
-  output.done(text, { ...toJson(ledger), isNew })
+  output.done(text, { ...describeWorkspace(ledger), isNew })
 }
 
 async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
@@ -97,17 +98,19 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
     ['disabled', ledger.isDisabled ? 'yes' : 'no'],
     ['label', ledger.label ?? 'none'],
     ['made', time(ledger.createdAt)],
-    ['erasure', ledger.erasure ? describeErasure(ledger.erasure) : 'none'],
+    ['erasure', ledger.erasure ? erasureInWords(ledger.erasure) : 'none'],
     ['under way', `${underWay.length || 'nothing'}`],
   ]
   const rows = underWay.map((each) => [each.documentId, each.what, bytes(each.sizeBytes), time(each.leaseEndsAt)])
   const more = rows.length === 0 ? '' : `\n\n${table(['DOCUMENT', 'UNDER WAY', 'SIZE', 'UNTIL'], rows)}`
-  session.output.print(table([], facts) + more, { ...toJson(ledger), underWay })
+  session.output.print(table([], facts) + more, { ...describeWorkspace(ledger), underWay })
 }
 
 async function listWorkspaces({ output, signal, stores }: Session) {
   const { workspaces } = await stores()
-  return (await output.list(workspaces.readAll(signal), { columns: COLUMNS, toJson, noun: 'workspaces' })).exitCode
+  return (
+    await output.list(workspaces.readAll(signal), { columns: COLUMNS, toJson: describeWorkspace, noun: 'workspaces' })
+  ).exitCode
 }
 
 async function setWorkspace(session: Session, workspaceId: WorkspaceId, options: object): Promise<void> {
@@ -123,7 +126,7 @@ async function setWorkspace(session: Session, workspaceId: WorkspaceId, options:
   const over = ledger.usedBytes - ledger.quotaBytes
   const tooMuch =
     over > 0 ? ` That is ${exactBytes(over)} too much: no promotion fits in until that much is deleted.` : ''
-  output.done(`Workspace ${workspaceId} has ${describe(ledger)}.${tooMuch}`, toJson(ledger))
+  output.done(`Workspace ${workspaceId} has ${describe(ledger)}.${tooMuch}`, describeWorkspace(ledger))
 }
 
 function describe(ledger: WorkspaceLedger): string {
@@ -152,11 +155,3 @@ function doubtAbout({ quotaBytes }: StorageUsage, known: StorageUsage): string |
 }
 
 const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes
-
-/** Leaves out what concerns only the ledger. */
-const toJson = ({ version: _, holds: __, refunds: ___, isDisabled, erasure, ...workspace }: WorkspaceLedger) => ({
-  ...workspace,
-  ...(isDisabled && { disabled: true }),
-  ...(erasure && { erasure: erasureJson(erasure) }),
-  remainingBytes: remaining(workspace),
-})
