@@ -1,8 +1,7 @@
 import { globSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { type BuildOptions, build, type Metafile, type OutputFile } from 'esbuild'
-import { zipSync } from 'fflate'
 import { minify } from 'rolldown/utils'
 import { type FoundTargets, leanSdk, requireTargets } from './lean-sdk.ts'
 
@@ -82,15 +81,6 @@ async function replaceFiles(folder: string, files: OutFile[]): Promise<void> {
   await Promise.all(all.filter(isOld).map((path) => rm(path, { force: true })))
 }
 
-/** Just above each zip's size, so that growth is noticed. The promotion's zip includes a library of file types. */
-const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = {
-  'functions/promote-container-file.ts': 158_500,
-  'functions/publish-events.ts': 64_000,
-}
-const ZIP_BUDGET_BYTES = 124_500
-
-export const zipBudgetBytes = (entryPoint: string) => ZIP_BUDGETS_BYTES[entryPoint] ?? ZIP_BUDGET_BYTES
-
 /** The entry is below root, such as functions/promote-container-file.ts. */
 type BuiltFunction = { root: string; entryPoint: string; metafile: Metafile }
 
@@ -107,38 +97,15 @@ export function filesOf({ entryPoint, metafile: { outputs } }: BuiltFunction, re
   return [...files]
 }
 
-/** Size of a function as it ships, deflated at the highest level. */
-export async function zippedBytes(built: BuiltFunction): Promise<number> {
-  const files = filesOf(built, 'all')
-  const folder = dirname(files[0] ?? '')
-  const contents = files.map(async (file) => [relative(folder, file), await readFile(join(built.root, file))])
-  return zipSync(Object.fromEntries(await Promise.all(contents)), { level: 9 }).length
-}
-
-/** @throws Error when a function has grown beyond its budget */
-export async function requireBudgets(root: string, metafile: Metafile): Promise<void> {
-  for (const { entryPoint } of Object.values(metafile.outputs)) {
-    if (!entryPoint?.startsWith('functions/')) continue
-    const bytes = await zippedBytes({ root, entryPoint, metafile })
-    const budget = zipBudgetBytes(entryPoint)
-    if (bytes <= budget) continue
-    throw new Error(
-      `${entryPoint} is ${bytes} bytes zipped, more than its budget of ${budget} (infra/bundle/build.ts).\n` +
-        'See what came in by `npm run bench -- zip`; raise the budget only for something that is worth it.',
-    )
-  }
-}
-
 /** Bundles every Lambda entry of functions/ into outDir. @returns what esbuild knows about inputs and outputs */
 export const buildFunctions = (where: Where, options?: Options, found?: FoundTargets) =>
   bundle(globSync('functions/*.ts', { cwd: where.root }), where, options, found)
 
-/** Builds for a deployment. @throws Error when a function is larger than its budget, or the SDK is not as it was */
+/** Builds for a deployment. @throws Error when the SDK is not as it was */
 export async function buildForDeployment(where: Where): Promise<Metafile> {
   const found: FoundTargets = new Set()
   const metafile = await buildFunctions(where, {}, found)
   requireTargets(found)
-  await requireBudgets(where.root, metafile)
   return metafile
 }
 

@@ -11,7 +11,7 @@ import type { Target } from './connect.ts'
 import { createSession, type ExitCode, later, type Run } from './session.ts'
 import { createOutput, type Terminal } from './terminal/output.ts'
 import { parseMoment, parseStage } from './terminal/parse-values.ts'
-import { addCommand, addExamples } from './usage.ts'
+import { addCommand } from './usage.ts'
 
 const DIRECTORY = join(import.meta.dirname, '../../.local')
 
@@ -64,9 +64,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
 
 function createProgram({ stdout, stderr }: Terminal): Command {
   const name = process.env.npm_lifecycle_event === 'admin' ? 'npm run admin --' : 'promotion-admin'
-  // A command that is an example stays in one line, so that it can be pasted.
-  const wrapped = (line: string) =>
-    line.startsWith(`  ${name}`) ? line : new Help().boxWrap(line, stdout.columns ?? Number.POSITIVE_INFINITY)
+  const wrapped = (line: string) => new Help().boxWrap(line, stdout.columns ?? Number.POSITIVE_INFINITY)
   return new Command(name)
     .version(manifest.version, '--version', 'print the version')
     .description('Administration of the container file promotion service.')
@@ -92,7 +90,7 @@ function addCommands(program: Command, run: Run): void {
   for (const add of [addWorkspacesCommands, addKeysCommands, addDocumentsCommands, addContainersCommands])
     add(program, run)
   addAuditCommand(program.command('audit'), run)
-  const checked = 'configuration, credentials, clock, tables, buckets and deployment'
+  const checked = 'configuration, credentials, tables, buckets and deployment'
   addCommand(program, 'doctor', `check ${checked}; changes nothing`)
     .addHelpText('after', '\nA failed check does not stop the others. Exits with 1 if there is a problem.')
     .action(run(later(async () => (await import('./doctor/examine.ts')).examine)))
@@ -110,7 +108,6 @@ function addCommands(program: Command, run: Run): void {
     run((session) => switchStage(session, 'resume')),
   )
   addRestoreCommands(program.command('restore'), run)
-  addExamples(program)
 }
 
 function addRestoreCommands(group: Command, run: Run): void {

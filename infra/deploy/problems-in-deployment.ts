@@ -1,4 +1,3 @@
-import { closest, distance } from 'fastest-levenshtein'
 import { ConfigurationError, readConfig } from '../../lib/config.ts'
 import type { Settings } from './account-rules.ts'
 import { PATTERNS } from './patterns.ts'
@@ -21,21 +20,14 @@ const REGIONAL = /^(certificate|webAcl|alarmTopic|ticketTopic|documentsStream|ta
 export function problemsInDeployment({ stage, region, settings: raw, given }: Deployment): string[] {
   const settings: Settings = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value ?? '')]))
   const unknown = given.filter((name) => !Object.hasOwn(SETTINGS, name))
+  const known = Object.keys(SETTINGS).join(', ')
   return [
     ...(stage === 'local' ? [LOCAL] : []),
-    ...unknown.map(
-      (name) => `${name}: there is no such parameter (--param, settings/${stage}.yml)${suggestionFor(name)}`,
-    ),
+    ...unknown.map((name) => `${name}: there is no such parameter (--param, settings/${stage}.yml), only ${known}`),
     ...Object.keys(SETTINGS).flatMap((name) => problemsInSetting(name, settings[name] ?? '', region)),
     ...problemsInEnvironment(settings),
     ...problemsInCombination(settings, given),
   ]
-}
-
-function suggestionFor(name: string): string {
-  const known = Object.keys(SETTINGS)
-  const near = closest(name, known)
-  return distance(name, near) <= 3 ? `: did you mean ${near}?` : `, only ${known.join(', ')}`
 }
 
 function problemsInSetting(name: string, value: string, region: string): string[] {

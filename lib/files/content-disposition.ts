@@ -24,7 +24,7 @@ export function attachmentNamed(path: string): string {
 }
 
 /** A name that shows what the file is and leads to no other place: nothing in it hides or reverses an extension. */
-export function attachmentName(path: string): string {
+function attachmentName(path: string): string {
   return shorten((path.split('/').at(-1) || FALLBACK_NAME).replace(INVISIBLE, '_').replace(PLACE_ON_WINDOWS, '_'))
 }
 

@@ -14,6 +14,22 @@ const { service, directory, s3, admin, environment, write, pathsIn } = useContai
 const put = (...args: string[]) => admin('put', '--container', ...args)
 
 describe('npm run admin -- containers put', () => {
+  it('takes no notice of the AWS credentials that a developer has', async () => {
+    const env = { AWS_PROFILE: 'work', AWS_ACCESS_KEY_ID: 'mine', AWS_SECRET_ACCESS_KEY: 'x', AWS_SESSION_TOKEN: 'x' }
+    const line = [
+      '--local',
+      '--directory',
+      service().directory,
+      'containers',
+      'put',
+      'LICENSE',
+      '--container',
+      'sess_mine',
+    ]
+    const { code, stdout, stderr } = await runAdmin(line, env)
+    expect([code, stdout], stderr).toEqual([0, expect.stringContaining('LICENSE')])
+  })
+
   it('puts files and directories as cp -r does, and prints a line that promotes the first', async () => {
     await write('out/report.csv', 'a;b\n')
     await write('out/deep/ünï code.txt')

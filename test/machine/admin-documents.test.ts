@@ -1,11 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { jsonLines } from '../support/machine/admin.ts'
 import { useAdministration } from '../support/machine/use-administration.ts'
-import { useDirectory } from '../support/use-directory.ts'
 
-const { admin, service, promote, workspaceWithDocument } = useAdministration()
+const { admin, service, workspaceWithDocument } = useAdministration()
 
 describe('npm run admin -- documents', () => {
   it('lists, shows and deletes, gives the bytes back, and bears being repeated', async () => {
@@ -57,37 +54,5 @@ describe('npm run admin -- documents', () => {
     expect(show).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('has no document') })
     expect(remove).toMatchObject({ code: 0, stderr: expect.stringContaining('no such document') })
     expect(await service().stateOf(yours)).toMatchObject({ documents: 1, objects: 1, usedBytes: 1000 })
-  })
-})
-
-describe('npm run admin -- documents get', () => {
-  const BYTES = Buffer.alloc(9 * 1024 * 1024 + 17, Buffer.from('0123456789abcdef!'))
-  const directory = useDirectory('fetched')
-
-  it('writes the content, whole or not at all, to a file, but never over another, or to the standard output', async () => {
-    const workspace = await workspaceWithDocument('ws_get')
-    await service().putFile(workspace, 'dir/итог 📄.bin', BYTES)
-    const { id } = (await promote(workspace, 'dir/итог 📄.bin')).body as { id: string }
-    const get = (output: string) => admin('documents', 'get', 'ws_get', id, '--output', output)
-    const file = join(directory(), 'fetched.bin')
-    expect(await get(file)).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining(`${file}: `) })
-    expect((await readFile(file)).equals(BYTES)).toBe(true)
-    await writeFile(file, 'mine')
-    expect(await get(file)).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('is there already') })
-    expect(await readFile(file, 'utf8')).toBe('mine')
-    const { stdout, stderr } = await get('-')
-    expect([stdout === BYTES.toString(), stderr]).toEqual([true, ''])
-  })
-
-  it('says what is missing: the document, or its content', async () => {
-    const { workspaceId, documentId } = await workspaceWithDocument('ws_lost')
-    const file = join(directory(), 'lost.txt')
-    const get = (id: string) => admin('documents', 'get', 'ws_lost', id, '--output', file)
-    expect(await get('file_unknown')).toMatchObject({ code: 1, stderr: expect.stringContaining('has no document') })
-    const signal = AbortSignal.timeout(60_000)
-    const document = await service().deps.documents.find({ workspaceId, documentId: documentId as never }, signal)
-    await service().deps.objects.discard({ objectKey: document?.objectKey ?? '' }, signal)
-    expect(await get(documentId)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is lost') })
-    await expect(readFile(file)).rejects.toThrow('ENOENT')
   })
 })

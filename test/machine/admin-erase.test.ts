@@ -69,8 +69,8 @@ it('asks, has the service erase the workspace, and waits; repeated, it goes on w
   const times = { requested_at: at, begins_at: at, ended_at: at, verified_at: at }
   const [erased] = jsonLines(repeated)
   expect(erased).toEqual({
-    ...{ workspace_id: 'ws_a', outcome: 'erased', remains: expect.arrayContaining([{ what: 'logs', until: null }]) },
-    erasure: { state: 'erased', documents: 1, used_bytes: 1000, ...times },
+    ...{ workspace_id: 'ws_a', state: 'erased', remains: expect.arrayContaining([{ what: 'logs', until: null }]) },
+    ...{ documents_left: 0, bytes_left: 0, ...times },
   })
   expect([await stored('ws_a'), await stored('ws_ab')]).toEqual([[], beside])
   expect((await promote(other)).status).toBe(200)
@@ -115,7 +115,7 @@ it('begins later, when told to, and does not wait; it may be taken back until th
     expect.stringMatching(/^Workspace ws_later is scheduled for 20.*Z\.\n$/),
   ])
   expect(Math.round((beginsAtMs - Date.now()) / DAY_MS)).toBe(7)
-  expect((await admin('workspaces', 'show', 'ws_later', '--json')).stdout).toContain('"erasure":{"state":"scheduled"')
+  expect((await admin('workspaces', 'show', 'ws_later', '--json')).stdout).toContain('"erasure":"scheduled"')
   expect((await promote(own)).status).toBe(403)
 
   const cancelled = jsonLines(await admin(...erasing('ws_later', '--cancel', '--json')))
@@ -126,7 +126,7 @@ it('begins later, when told to, and does not wait; it may be taken back until th
   await admin(...erasing('ws_later', '--after', '7d', '--yes'))
   expect(await admin(...erasing('ws_later', '--after', '0s'))).toMatchObject({ code: 2, stderr: /now/ })
   const sooner = await admin(...erasing('ws_later', '--after', '0s', '--yes', '--json'))
-  expect(jsonLines(sooner)).toMatchObject([{ outcome: 'scheduled', remains: [] }])
+  expect(jsonLines(sooner)).toMatchObject([{ state: 'scheduled', remains: [] }])
   expect((await erasureOf(own)).beginsAtMs).toBeLessThanOrEqual(Date.now())
   await goOn(own)
   expect((await admin(...erasing('ws_later', '--cancel'))).code).toBe(1)

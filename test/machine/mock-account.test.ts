@@ -250,7 +250,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
       })
       return Promise.all(all)
     }
-    type Shown = { erasure: { state: string } }
+    type Shown = { erasure: string }
     const other = await stored('ws_gone2')
     expect(other).toEqual([
       [3, 1, 1],
@@ -258,18 +258,18 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     ])
     const erase = async (workspace: string) => {
       const asked = await stage.admin(...`workspaces delete ${workspace} --erase --after 0s --yes --json`.split(' '))
-      expect([asked.code, asked.stderr, jsonLines(asked).at(-1)]).toMatchObject([0, '', { outcome: 'scheduled' }])
+      expect([asked.code, asked.stderr, jsonLines(asked).at(-1)]).toMatchObject([0, '', { state: 'scheduled' }])
       expect(await stage.erase(workspace)).toEqual({ advanced: 1, failed: 0 })
       expect((await stored(workspace)).flat().filter((count) => count > 0)).toEqual([])
       const [{ erasure }] = jsonLines(await stage.admin('workspaces', 'show', workspace, '--json')) as [Shown]
-      expect(erasure).toMatchObject({ state: 'verifying', documents: 1 })
+      expect(erasure).toBe('verifying')
     }
     await erase('ws_gone')
     const checks = jsonLines(await stage.admin('doctor', '--json'))
     expect(checks.find(({ check }) => check === 'erasures')).toMatchObject({ verdict: 'ok', detail: '1 go on' })
     expect(await stage.erase('ws_gone')).toEqual({ advanced: 1, failed: 0 })
     const [shown] = jsonLines(await stage.admin('workspaces', 'show', 'ws_gone', '--json')) as [Shown]
-    expect(shown.erasure.state).toBe('erased')
+    expect(shown.erasure).toBe('erased')
     expect(await stored('ws_gone2')).toEqual(other)
     await erase('ws_gone2')
     expect((await stage.admin('audit')).stdout).toContain('nothing is wrong')
@@ -322,15 +322,15 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     restore: /^AuditObjects: /,
   }
 
-  /** Without it the framework takes it that there are no images to remove, and doctor does not look at records. */
-  const REFUSED = ['ecr:DescribeRepositories', 'dynamodb:Scan']
+  /** Without it the framework takes it that there are no images to remove. */
+  const REFUSED = 'ecr:DescribeRepositories'
 
   it.each(Object.keys(UNSEEN) as (keyof typeof UNSEEN)[])(
     'needed every right of docs/policies for the %s, and no other',
     (identity) => {
       const [rights, asked] = [rightsOf(identity), stage.asked.get(identity) ?? []]
       const refused = asked.filter((access) => !isAllowed(rights, access))
-      expect(refused.filter(({ action }) => !REFUSED.includes(action))).toEqual([])
+      expect(refused.filter(({ action }) => action !== REFUSED)).toEqual([])
       expect(unusedRights(rights, asked).filter((right) => !UNSEEN[identity].test(right))).toEqual([])
     },
   )

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { HAS_BROWSER } from '../support/machine/browser.ts'
 import { run } from '../support/machine/program.ts'
-import { isReady, useDocsSite, usePage } from '../support/machine/use-page.ts'
+import { isReady, usePage } from '../support/machine/use-page.ts'
 
 const SIZES = [
   { width: 1280, height: 720 },
@@ -376,18 +376,6 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
       const { page } = await open(reference(), {}, (page) => page.route(glob, (route) => route.abort()))
       await page.getByRole('alert').filter({ hasText: said }).waitFor()
       expect(await page.getByRole('alert').textContent()).toContain('The API is described in openapi.yaml, too.')
-    })
-  })
-
-  describe('npm run docs', () => {
-    const url = useDocsSite(() => service().directory, 'https://api.example.com/v1')
-
-    it('writes the same reference for any host and path, with the address of the deployment and no demonstration', async () => {
-      const { page, wrong } = await open(url())
-      await isReady(page)
-      expect(await page.locator('.servers select').inputValue()).toBe('https://api.example.com/v1')
-      expect(await page.getByRole('link', { name: 'Try it with files' }).count()).toBe(0)
-      expect(wrong.filter((line) => !line.includes('status of 404'))).toEqual([])
     })
   })
 })

@@ -68,11 +68,7 @@ describe('the parameters', () => {
 
   const EXISTING_DOMAIN = { customDomainName: EXISTING.customDomainName, certificateArn: EXISTING.certificateArn }
   it.each<[fault: string, changes: Record<string, string>, options?: object]>([
-    [
-      'tag: there is no such parameter (--param, settings/prod.yml): did you mean tags?',
-      {},
-      { given: ['tags', 'tag'] },
-    ],
+    ['tag: there is no such parameter (--param, settings/prod.yml), only', {}, { given: ['tags', 'tag'] }],
     ['colour: there is no such parameter (--param, settings/prod.yml), only', {}, { given: ['colour'] }],
     ['--stage is local, which is what npm start serves', {}, { stage: 'local' }],
     ['sandboxBucket is "My_Bucket", allowed: bucket name', { sandboxBucket: 'My_Bucket' }],

@@ -1,13 +1,12 @@
 import { type Command, Option } from 'commander'
 import type { ContainerId } from '../../../lib/ids.ts'
-import { type Container, FILE_COLUMNS, listFiles, openContainer, removeFiles } from '../containers/container-files.ts'
+import { type Container, openContainer } from '../containers/open-container.ts'
 import { later, type Run, type Session } from '../session.ts'
-import { addListOptions } from '../terminal/list-options.ts'
 import { parseContainerId, parseSize, parseWorkspaceId, secondsBetween } from '../terminal/parse-values.ts'
 import { addCommand } from '../usage.ts'
 
 export function addContainersCommands(program: Command, run: Run): void {
-  const group = program.command('containers').description('put, list and remove container files; let containers write')
+  const group = program.command('containers').description('put files into containers; let containers write')
   group.option('--workspace <id>', 'its workspace; with --local, the demonstration by default', parseWorkspaceId)
   const form = new Option('--form <form>', 'for a shell, or for credential_process; --json prints all for a program')
   const open = (session: Session, id: ContainerId) => openContainer(session, id, group.opts().workspace)
@@ -22,13 +21,6 @@ export function addContainersCommands(program: Command, run: Run): void {
     .requiredOption('--container <id>', 'the container', parseContainerId)
     .addHelpText('after', '\nPuts nothing if there is a file among them that could not be promoted.')
     .action(run(putInto))
-  addListOptions(add('list <container_id>', 'list the files of a container, by path'), FILE_COLUMNS).action(
-    inContainer(listFiles),
-  )
-  add('remove <container_id>', 'remove files of a container, or all; the documents made of them stay')
-    .argument('[path...]', 'their paths; one with a "/" at its end: all below it')
-    .addHelpText('after', '\nMay be repeated: what is already gone is fine.')
-    .action(inContainer(removeFiles))
   const reach = 'that list, read and write the files of this container, and nothing else'
   add('grant <container_id>', `print AWS credentials ${reach}`)
     .addOption(lifeOption('1h', '15m', '12h'))

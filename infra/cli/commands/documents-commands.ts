@@ -1,18 +1,15 @@
 import type { Command } from 'commander'
-import pMap from 'p-map'
 import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
-import { chooseExpiry, endsSoon, expiresAtOf, hasExpired, type Retention } from '../../../lib/ledger/expiry.ts'
+import { chooseExpiry, endsSoon, expiresAtOf, hasExpired } from '../../../lib/ledger/expiry.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
-import { wrongUsage } from '../command-error.ts'
+import { CommandError, wrongUsage } from '../command-error.ts'
 import type { ExitCode, Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
-import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
-import { bytesCell, counted, duration, exactBytes, table, time } from '../terminal/output.ts'
+import { bytes, type Columns, counted, duration, exactBytes, table, time } from '../terminal/output.ts'
 import { parseExpiresIn } from '../terminal/parse-values.ts'
 import { addCommand } from '../usage.ts'
-import { findDocument, getDocument } from './get-document.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
 /** Time for one deletion, which is not interrupted once it has begun. */
@@ -21,7 +18,7 @@ const ABSENT = 'there is no such document (any more)'
 
 const COLUMNS: Columns<WorkspaceDocument> = {
   DOCUMENT: ({ documentId }) => documentId,
-  SIZE: ({ sizeBytes }) => bytesCell(sizeBytes),
+  SIZE: ({ sizeBytes }) => bytes(sizeBytes),
   TYPE: ({ mimeType }) => mimeType,
   CREATED: ({ createdAt }) => createdAt.toISOString(),
   EXPIRES: ({ expiresAt }) => timeOrNever(expiresAt),
@@ -30,15 +27,12 @@ const COLUMNS: Columns<WorkspaceDocument> = {
 }
 
 export function addDocumentsCommands(program: Command, run: Run): void {
-  const group = program.command('documents').description('list, show, get, expire and delete documents of a workspace')
+  const group = program.command('documents').description('list, show, expire and delete documents of a workspace')
   const add = (usage: string, description: string) => addCommand(group, usage, description)
-  const list = add('list <workspace_id>', 'list documents, oldest first except those made with an Idempotency-Key')
-  addListOptions(list, COLUMNS).action(run(listDocuments))
+  add('list <workspace_id>', 'list documents, oldest first except those made with an Idempotency-Key').action(
+    run(listDocuments),
+  )
   add('show <workspace_id> <document_id>', 'show a document').action(run(showDocument))
-  add('get <workspace_id> <document_id>', 'fetch the content of a document')
-    .option('--output <file>', 'file to write, or "-" for standard output; by default its own name')
-    .addHelpText('after', '\nAn existing file is not overwritten.')
-    .action(run(getDocument))
   const whenExpired = 'then they are gone for callers, and soon deleted'
   add('expire <workspace_id> <document_id...>', `set when documents expire: ${whenExpired}`)
     .option('--in <duration>', 'from now, 1s to 3650d', parseExpiresIn)
@@ -48,7 +42,7 @@ export function addDocumentsCommands(program: Command, run: Run): void {
   const afterwards = 'and give their bytes back to the workspace'
   add('delete <workspace_id> <document_id...>', `delete documents with their objects, ${afterwards}`)
     .addHelpText('after', '\nMay be repeated: what is already gone is fine. Ctrl-C stops after the current document.')
-    .action(run(confirmAndDelete))
+    .action(run(deleteDocuments))
 }
 
 const timeOrNever = (at: Date | undefined) => (at ? time(at) : 'never')
@@ -57,12 +51,11 @@ const timeOrNever = (at: Date | undefined) => (at ? time(at) : 'never')
 const toJson = ({ countedFrom: _, state: __, itemId: ___, ...document }: WorkspaceDocument & { itemId?: string }) =>
   document
 
-async function listDocuments(session: Session, workspaceId: WorkspaceId, options: ListOptions<WorkspaceDocument>) {
+async function listDocuments(session: Session, workspaceId: WorkspaceId) {
   const { output, signal } = session
   const { documents, ledger } = await session.stores()
   const rows = documentsIn(documents.list(workspaceId, signal))
-  const listing = { ...options, columns: COLUMNS, toJson, noun: `documents in ${workspaceId}` }
-  const { count } = await output.list(rows, listing)
+  const { count } = await output.list(rows, { columns: COLUMNS, toJson, noun: `documents in ${workspaceId}` })
   if (count === 0) await requireWorkspace(workspaceId, { ledger }, signal)
 }
 
@@ -72,7 +65,13 @@ export async function* documentsIn(items: AsyncIterable<StoredItem>) {
 }
 
 async function showDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId) {
-  const document = await findDocument(await session.stores(), workspaceId, documentId, session.signal)
+  const { documents, ledger } = await session.stores()
+  const document = await documents.find({ workspaceId, documentId }, session.signal)
+  if (document?.state !== 'ready') {
+    await requireWorkspace(workspaceId, { ledger }, session.signal)
+    const hint = `"documents list ${workspaceId}" shows those it has`
+    throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}: ${hint}.`)
+  }
   const facts = [
     ['document', documentId],
     ['workspace', workspaceId],
@@ -123,35 +122,11 @@ function whyNotSet(document: WorkspaceDocument | undefined, leaseMs: number) {
   return endsSoon(document, Date.now(), leaseMs) ? 'ends_soon' : 'changed'
 }
 
-/** Counts from now, so that no document is gone at once. What somebody else has changed since it was read stays. */
-export async function expireExisting(session: Session, workspaceId: WorkspaceId, rule: Retention): Promise<ExitCode> {
-  const { output, signal } = session
-  const { documents } = await session.stores()
-  const found = { documents: 0, changed: 0, unreadable: 0 }
-  const visit = async (document: WorkspaceDocument) => {
-    output.progress(`${++found.documents} documents, ${found.changed} changed`)
-    const from = new Date()
-    const secondsLeft = document.expiresAt && (document.expiresAt.getTime() - from.getTime()) / 1000
-    const expiry = chooseExpiry(secondsLeft, rule)
-    if (expiry === undefined || expiry.by === 'request') return
-    if (await documents.setExpiry(document, expiresAtOf(from, expiry.seconds), signal)) found.changed++
-  }
-  const all = documents.list(workspaceId, signal, { onUnreadable: () => found.unreadable++ })
-  await pMap(documentsIn(all), visit, { concurrency: 4 })
-  const text = `${found.changed} of ${counted(found.documents, 'document')} changed${found.unreadable > 0 ? `; ${found.unreadable} cannot be read, which "audit" names` : ''}.`
-  output.done(text, { workspaceId, ...found })
-  return found.unreadable > 0 ? 1 : 0
-}
-
-async function confirmAndDelete(session: Session, workspaceId: WorkspaceId, ids: DocumentId[]): Promise<void> {
-  await requireWorkspace(workspaceId, await session.stores(), session.signal)
-  await confirm(`Delete ${counted(ids.length, 'document')} of ${workspaceId} in ${session.place}?`, session)
-  await deleteDocuments(session, workspaceId, ids)
-}
-
-export async function deleteDocuments(session: Session, workspaceId: WorkspaceId, ids: DocumentId[]): Promise<void> {
+async function deleteDocuments(session: Session, workspaceId: WorkspaceId, ids: DocumentId[]): Promise<void> {
   const { output, signal } = session
   const stores = await session.stores()
+  await requireWorkspace(workspaceId, stores, signal)
+  await confirm(`Delete ${counted(ids.length, 'document')} of ${workspaceId} in ${session.place}?`, session)
   for (const [index, documentId] of ids.entries()) {
     signal.throwIfAborted()
     output.progress(`deleting ${index + 1} of ${ids.length}: ${documentId}`)

@@ -6,6 +6,7 @@ import {
   findErasure,
   requestErasure,
 } from '../../../lib/administration/request-erasure.ts'
+import { describeErasure } from '../../../lib/http/operations/erasure-operations.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { Erasure } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError } from '../command-error.ts'
@@ -20,6 +21,8 @@ export type EraseOptions = { after?: number; cancel?: boolean }
 const LOOK_EACH_MS = 5000
 /** Whoever uses the command line has rights in the account that reach further. */
 const AT_ONCE = { leastErasureSeconds: 0 }
+/** Only the functions know how long logs are kept. */
+const LOGS_UNKNOWN = { logRetentionDays: undefined }
 
 /** Has the service erase a workspace, and waits until it has. @throws CommandError when S3 refuses to delete something */
 export async function eraseWorkspaceFor(session: Session, workspaceId: WorkspaceId, options: EraseOptions) {
@@ -57,39 +60,30 @@ async function erased(workspaceId: WorkspaceId, stores: Stores, { output, signal
     const { state, refused, dueAtMs = 0 } = closed.erasure
     if (refused) {
       const again = `The service tries again each hour, next on ${time(dueAtMs)}.`
-      throw new CommandError('not_erased', `Workspace ${workspaceId} is ${describeErasure(closed.erasure)}. ${again}`)
+      throw new CommandError('not_erased', `Workspace ${workspaceId} is ${erasureInWords(closed.erasure)}. ${again}`)
     }
     if (state === 'erased') return closed
-    output.progress(`${workspaceId}: ${describeErasure(closed.erasure)}`)
+    output.progress(`${workspaceId}: ${erasureInWords(closed.erasure)}`)
     await sleep(LOOK_EACH_MS, undefined, { signal })
   }
 }
 
-function tell({ workspaceId, erasure }: ClosedLedger, { output }: Session): void {
+function tell(closed: ClosedLedger, { output }: Session): void {
+  const { workspaceId, erasure } = closed
   const { documents = 0, usedBytes = 0, state } = erasure
-  // Only the functions know how long logs are kept.
-  const remains = remainsOf(erasure, { logRetentionDays: undefined })
-  const listed = remains.map(
+  const listed = remainsOf(erasure, LOGS_UNKNOWN).map(
     ({ what, untilMs }) => what.replaceAll('_', ' ') + (untilMs ? ` until ${time(untilMs)}` : ''),
   )
   const what = state === 'scheduled' ? '' : `, with ${counted(documents, 'document')} (${exactBytes(usedBytes)})`
   const left = listed.length === 0 ? '' : ` There remain: ${listed.join(', ')} (docs/tenants-and-regions.md).`
-  const json = remains.map(({ untilMs, ...each }) => ({ ...each, until: untilMs ? new Date(untilMs) : null }))
-  const text = `Workspace ${workspaceId} is ${describeErasure(erasure)}${what}.${left}`
-  output.done(text, { workspaceId, outcome: state, erasure: erasureJson(erasure), remains: json })
+  const text = `Workspace ${workspaceId} is ${erasureInWords(erasure)}${what}.${left}`
+  output.done(text, describeErasure(closed, LOGS_UNKNOWN))
 }
 
-export function describeErasure({ state, refused, reason, ...at }: Erasure): string {
+export function erasureInWords({ state, refused, reason, ...at }: Erasure): string {
   const { beginsAtMs, endedAtMs = 0, verifiedAtMs = 0 } = at
   if (refused) return `${state}; S3 refuses to delete ${counted(refused, 'object')} (${reason})`
   if (state === 'scheduled') return `scheduled for ${time(beginsAtMs)}`
   if (state === 'erasing') return `erasing since ${time(beginsAtMs)}`
   return state === 'erased' ? `erased since ${time(verifiedAtMs)}` : `verifying since ${time(endedAtMs)}`
-}
-
-/** As programs get it. */
-export function erasureJson({ requestedAtMs, beginsAtMs, dueAtMs: _, endedAtMs, verifiedAtMs, ...facts }: Erasure) {
-  const at = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms))
-  const times = { requestedAt: at(requestedAtMs), beginsAt: at(beginsAtMs) }
-  return { ...facts, ...times, endedAt: at(endedAtMs), verifiedAt: at(verifiedAtMs) }
 }

@@ -2,19 +2,17 @@ import { type Command, Option } from 'commander'
 import { changeKey, type NewKey, renewToken, saveKey } from '../../../lib/administration/save-key.ts'
 import { saveWorkspace } from '../../../lib/administration/save-workspace.ts'
 import { saveWorkspaceKey } from '../../../lib/administration/save-workspace-key.ts'
-import type { ApiKeyChange, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
+import type { ApiKeyChange } from '../../../lib/auth/api-key-administration.ts'
 import { type ApiKeyGrant, PERMISSIONS, PLATFORM_PERMISSIONS } from '../../../lib/auth/caller.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { wrongUsage } from '../command-error.ts'
 import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
-import { addListOptions, type ListOptions } from '../terminal/list-options.ts'
-import { time } from '../terminal/output.ts'
 import * as values from '../terminal/parse-values.ts'
 import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
 import { addCommand } from '../usage.ts'
-import { describeKey, findKey, KEY_COLUMNS, keyJson, stateOf } from './keys.ts'
+import { findKey, KEY_COLUMNS, keyInWords, keyJson, stateOf } from './keys.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
 type KeyOptions = { workspace?: WorkspaceId; platform?: true; mayErase?: true; management?: true } & {
@@ -52,7 +50,7 @@ export function addKeysCommands(program: Command, run: Run): void {
     .addOption(graceOption(0, '0'))
     .addOption(new Option('--management', 'a management key, with every permission').conflicts('permissions'))
   addSettings(create, [PERMISSION, USER, EXPIRES, LIMIT]).action(run(createKey))
-  addListOptions(add('list', 'list keys, without their tokens, which are not stored'), KEY_COLUMNS)
+  add('list', 'list keys, without their tokens, which are not stored')
     .option('--workspace <id>', 'only those of this workspace', values.parseWorkspaceId)
     .action(run(listKeys))
   const change = changing('change <key_id>', 'change what is given of a key; without an option, show it')
@@ -95,13 +93,10 @@ async function createKey(session: Session, options: KeyOptions): Promise<void> {
   showToken(await saveWorkspaceKey({ grant: { ...rights, workspaceId, kind }, name, graceMs }, stores, signal), session)
 }
 
-type KeyListOptions = { workspace?: WorkspaceId } & ListOptions<ApiKeyRecord>
-
-async function listKeys(session: Session, { workspace, ...options }: KeyListOptions) {
+async function listKeys(session: Session, { workspace }: { workspace?: WorkspaceId }) {
   const { apiKeys, ...stores } = await session.stores()
   const keys = apiKeys.list({ workspaceId: workspace }, session.signal)
-  const listing = { ...options, columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' }
-  const { count, exitCode } = await session.output.list(keys, listing)
+  const { count, exitCode } = await session.output.list(keys, { columns: KEY_COLUMNS, toJson: keyJson, noun: 'keys' })
   if (count === 0 && workspace !== undefined) await requireWorkspace(workspace, stores, session.signal)
   return exitCode
 }
@@ -111,9 +106,9 @@ async function changeKeyById(session: Session, keyId: string, options: object) {
   const shown = await findKey(keyId, stores.apiKeys, session.signal)
   const change = settingsIn<ApiKeyChange>(options)
   if (change.isEnabled === false && stateOf(shown) === 'enabled')
-    await confirm(`Refuse all requests with ${describeKey(shown)}, in ${session.place}?`, session)
+    await confirm(`Refuse all requests with ${keyInWords(shown)}, in ${session.place}?`, session)
   const key = await changeKey(shown, change, stores, session.signal)
-  session.output.done(`${describeKey(key)}.`, keyJson(key))
+  session.output.done(`${keyInWords(key)}.`, keyJson(key))
 }
 
 export async function rotateKey(session: Session, keyId: string, options: { grace: number }): Promise<void> {
@@ -128,7 +123,7 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
 async function deleteKey(session: Session, keyId: string) {
   const { apiKeys } = await session.stores()
   const key = await findKey(keyId, apiKeys, session.signal)
-  await confirm(`Delete ${describeKey(key)}, in ${session.place}?`, session)
+  await confirm(`Delete ${keyInWords(key)}, in ${session.place}?`, session)
   await apiKeys.remove(keyId, session.signal)
   session.output.done(`Key ${keyId} is deleted.`, { ...keyJson(key), outcome: 'deleted' })
 }
@@ -137,7 +132,7 @@ async function deleteKey(session: Session, keyId: string) {
 function showToken({ key, token }: Omit<NewKey, 'isNew'>, { output }: Session): void {
   const json = keyJson(key)
   output.print(token, { ...json, token })
-  output.note(`This is the token of ${describeKey(key)}. It is not stored and not shown again.`)
-  const { formerTokensEndAt } = json
-  if (formerTokensEndAt) output.note(`Its former tokens work until ${time(formerTokensEndAt)}.`)
+  output.note(`This is the token of ${keyInWords(key)}. It is not stored and not shown again.`)
+  const { former_tokens_end_at: end } = json
+  if (end) output.note(`Its former tokens work until ${end}.`)
 }

@@ -1,9 +1,8 @@
-import { formerTokensEndAtMs } from '../../../lib/administration/save-key.ts'
 import type { ApiKeyAdministration, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { permissionsOf } from '../../../lib/auth/authenticate.ts'
+import { describeKey } from '../../../lib/http/operations/key-operations.ts'
 import { CommandError } from '../command-error.ts'
-import type { Columns } from '../terminal/list-options.ts'
-import { time } from '../terminal/output.ts'
+import { type Columns, time } from '../terminal/output.ts'
 
 export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
   KEY: ({ keyId }) => keyId,
@@ -17,7 +16,7 @@ export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
   CREATED: ({ createdAt }) => createdAt || '-',
 }
 
-export function describeKey(key: ApiKeyRecord): string {
+export function keyInWords(key: ApiKeyRecord): string {
   const { keyId, name, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs, requestsPerMinute } = key
   const rights = kind === 'management' ? 'every permission' : permissions.join(', ') || 'no permission'
   const called = name === undefined ? '' : ` (${name})`
@@ -36,13 +35,8 @@ export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | '
   return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'enabled'
 }
 
-/** A key as programs get it: without hashes, which are nobody's business. */
-export function keyJson(key: ApiKeyRecord) {
-  const { tokenHash: _, formerTokens: _formerTokens, isEnabled: _isEnabled, expiresAtMs, ...others } = key
-  const dateOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms))
-  const formerTokensEndAt = dateOf(formerTokensEndAtMs(key, Date.now()))
-  return { ...others, status: stateOf(key), expiresAt: dateOf(expiresAtMs), formerTokensEndAt }
-}
+/** As programs get it. */
+export const keyJson = (key: ApiKeyRecord) => describeKey(key, Date.now())
 
 /** @throws CommandError when there is none */
 export async function findKey(keyId: string, apiKeys: ApiKeyAdministration, signal: AbortSignal) {

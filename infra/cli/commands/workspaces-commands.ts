@@ -1,19 +1,18 @@
 import { type Command, Option } from 'commander'
 import { saveWorkspace } from '../../../lib/administration/save-workspace.ts'
+import { describeWorkspace } from '../../../lib/http/operations/workspace-operations.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { chooseExpiry, type Retention } from '../../../lib/ledger/expiry.ts'
 import type { StorageUsage, WorkspaceLedger, WorkspaceSettings } from '../../../lib/ledger/ports/ledger.ts'
-import { CommandError, wrongUsage } from '../command-error.ts'
+import { CommandError } from '../command-error.ts'
 import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
-import { addListOptions, type Columns, type ListOptions } from '../terminal/list-options.ts'
-import { bytes, bytesCell, countCell, duration, exactBytes, table, time } from '../terminal/output.ts'
+import { bytes, type Columns, duration, exactBytes, table, time } from '../terminal/output.ts'
 import * as values from '../terminal/parse-values.ts'
 import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
 import { addCommand } from '../usage.ts'
 import { deleteWorkspaceFor } from './delete-workspace.ts'
-import { expireExisting } from './documents-commands.ts'
-import { describeErasure, erasureJson } from './erase-workspace.ts'
+import { erasureInWords } from './erase-workspace.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
 const OF_ALL = 'the rate limit of all its keys together that have none of their own'
@@ -30,17 +29,17 @@ const SETTINGS: readonly SettingOption<WorkspaceSettings>[] = [
 ]
 const SIZES = '\nSizes: bytes, or a number with KB, MB, GB, TB, PB (powers of 1000) or KiB, … PiB (powers of 1024).'
 const RETENTION =
-  '\n1h to 3650d; what is not given stays. Documents that are there stay as they are, unless --existing is given: those that\nhave no expiry get one, counted from now, and those that would be kept longer from now than --expire-at-most are cut to\nthat. This may be interrupted and repeated. Asks if the quota goes below what is used, or to a thousandth or less.'
+  '\n1h to 3650d; what is not given stays. Documents that are there stay as they are: "documents expire" changes these.\nAsks if the quota goes below what is used, or to a thousandth or less.'
 const AFTER = 'with --erase: begin later, 0s to 30d from now, and do not wait for it'
 const DELETION =
   '\nMay be repeated. A key that is left would make it again with its next promotion. Without --erase, former versions\nof objects stay for a while (docs/tenants-and-regions.md). --erase closes it at once, and begins without the delay\nthat the API keeps: who may write the table needs none. It waits some twenty minutes; its id is never given again.\nTo erase what a deletion has left, first create the workspace again.'
 
 const COLUMNS: Columns<WorkspaceLedger> = {
   WORKSPACE: ({ workspaceId }) => workspaceId,
-  QUOTA: ({ quotaBytes }) => bytesCell(quotaBytes),
-  USED: ({ usedBytes }) => bytesCell(usedBytes),
-  REMAINING: (ledger) => bytesCell(remaining(ledger)),
-  DOCUMENTS: ({ documents }) => countCell(documents),
+  QUOTA: ({ quotaBytes }) => bytes(quotaBytes),
+  USED: ({ usedBytes }) => bytes(usedBytes),
+  REMAINING: (ledger) => bytes(remaining(ledger)),
+  DOCUMENTS: ({ documents }) => documents.toLocaleString('en'),
 }
 
 export function addWorkspacesCommands(program: Command, run: Run): void {
@@ -51,13 +50,11 @@ export function addWorkspacesCommands(program: Command, run: Run): void {
     .addHelpText('after', `${SIZES} An existing workspace is never changed; repeating its settings is fine.`)
     .action(run(createWorkspace))
   add('show <workspace_id>', 'show settings, used bytes and what is under way').action(run(showWorkspace))
-  addListOptions(add('list', 'list all workspaces'), COLUMNS).action(run(listWorkspaces))
+  add('list', 'list all workspaces').action(run(listWorkspaces))
   addSettings(add('set <workspace_id>', 'change settings of a workspace, even while promotions run'), SETTINGS)
-    .option('--existing', 'how long documents are kept: also those that are there', false)
     .addHelpText('after', SIZES + RETENTION)
     .action(run(setWorkspace))
   add('delete <workspace_id>', 'delete a workspace without documents, with its keys')
-    .option('--empty', 'delete its documents first', false)
     .option('--erase', 'have the service erase it, with all versions of its objects and container files', false)
     .addOption(new Option('--after <duration>', AFTER).argParser(values.secondsBetween('0s', '30d')))
     .addOption(new Option('--cancel', 'with --erase: take back one that has not begun').conflicts('after'))
@@ -79,7 +76,7 @@ async function createWorkspace(session: Session, workspaceId: WorkspaceId, optio
   const wanted = { to: known ? {} : to, shown: { ledger: known } }
   const { ledger, isNew } = await saveWorkspace(workspaceId, wanted, stores, signal)
   const text = `Workspace ${workspaceId} ${isNew ? 'was made' : 'was there already'}, with ${describe(ledger)}.`
-  output.done(text, { ...toJson(ledger), isNew })
+  output.done(text, { ...describeWorkspace(ledger), isNew })
 }
 
 async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
@@ -101,21 +98,22 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
     ['disabled', ledger.isDisabled ? 'yes' : 'no'],
     ['label', ledger.label ?? 'none'],
     ['made', time(ledger.createdAt)],
-    ['erasure', ledger.erasure ? describeErasure(ledger.erasure) : 'none'],
+    ['erasure', ledger.erasure ? erasureInWords(ledger.erasure) : 'none'],
     ['under way', `${underWay.length || 'nothing'}`],
   ]
   const rows = underWay.map((each) => [each.documentId, each.what, bytes(each.sizeBytes), time(each.leaseEndsAt)])
   const more = rows.length === 0 ? '' : `\n\n${table(['DOCUMENT', 'UNDER WAY', 'SIZE', 'UNTIL'], rows)}`
-  session.output.print(table([], facts) + more, { ...toJson(ledger), underWay })
+  session.output.print(table([], facts) + more, { ...describeWorkspace(ledger), underWay })
 }
 
-async function listWorkspaces({ output, signal, stores }: Session, options: ListOptions<WorkspaceLedger>) {
+async function listWorkspaces({ output, signal, stores }: Session) {
   const { workspaces } = await stores()
-  const listing = { ...options, columns: COLUMNS, toJson, noun: 'workspaces' }
-  return (await output.list(workspaces.readAll(signal), listing)).exitCode
+  return (
+    await output.list(workspaces.readAll(signal), { columns: COLUMNS, toJson: describeWorkspace, noun: 'workspaces' })
+  ).exitCode
 }
 
-async function setWorkspace(session: Session, workspaceId: WorkspaceId, options: { existing: boolean }) {
+async function setWorkspace(session: Session, workspaceId: WorkspaceId, options: object): Promise<void> {
   const { output, place, signal } = session
   const stores = await session.stores()
   const to = settingsIn<WorkspaceSettings>(options)
@@ -124,18 +122,11 @@ async function setWorkspace(session: Session, workspaceId: WorkspaceId, options:
   const doubt = doubtAbout(wanted, known)
   const fromTo = `from ${exactBytes(known.quotaBytes)} to ${exactBytes(wanted.quotaBytes)}`
   if (doubt) await confirm(`The quota of ${workspaceId} in ${place} goes ${fromTo}, ${doubt}. Set it?`, session)
-  if (options.existing) {
-    const kept = describeRetention(wanted)
-    if (!kept) throw wrongUsage('--existing needs a time: say --expire-after or --expire-at-most.')
-    const those = `those that are there (${exactBytes(known.usedBytes)}), counted from now, in ${place}`
-    await confirm(`Documents of ${workspaceId} are to be kept ${kept}. Apply that to ${those}?`, session)
-  }
   const { ledger } = await saveWorkspace(workspaceId, { to, shown: { ledger: known } }, stores, signal)
   const over = ledger.usedBytes - ledger.quotaBytes
   const tooMuch =
     over > 0 ? ` That is ${exactBytes(over)} too much: no promotion fits in until that much is deleted.` : ''
-  output.done(`Workspace ${workspaceId} has ${describe(ledger)}.${tooMuch}`, toJson(ledger))
-  return options.existing ? expireExisting(session, workspaceId, ledger) : 0
+  output.done(`Workspace ${workspaceId} has ${describe(ledger)}.${tooMuch}`, describeWorkspace(ledger))
 }
 
 function describe(ledger: WorkspaceLedger): string {
@@ -164,11 +155,3 @@ function doubtAbout({ quotaBytes }: StorageUsage, known: StorageUsage): string |
 }
 
 const remaining = ({ quotaBytes, usedBytes }: StorageUsage) => quotaBytes - usedBytes
-
-/** Leaves out what concerns only the ledger. */
-const toJson = ({ version: _, holds: __, refunds: ___, isDisabled, erasure, ...workspace }: WorkspaceLedger) => ({
-  ...workspace,
-  ...(isDisabled && { disabled: true }),
-  ...(erasure && { erasure: erasureJson(erasure) }),
-  remainingBytes: remaining(workspace),
-})

@@ -5,7 +5,7 @@ import { outputsOf } from '../../deploy/stack.ts'
 import { CommandError } from '../command-error.ts'
 import type { Session } from '../session.ts'
 import { quoted } from '../terminal/output.ts'
-import type { Container } from './container-files.ts'
+import type { Container } from './open-container.ts'
 
 type Options = { form: 'env' | 'process'; for: number }
 

@@ -10,8 +10,8 @@ import { CommandError } from '../command-error.ts'
 import { explainFailure } from '../explain-failure.ts'
 import type { Session } from '../session.ts'
 import { bytes } from '../terminal/output.ts'
-import type { Container } from './container-files.ts'
 import { findLocalFiles, type LocalFile, requireUsable } from './local-files.ts'
+import type { Container } from './open-container.ts'
 
 /** For one part, over a slow line. */
 const TIMEOUT = { requestTimeout: 600_000 }

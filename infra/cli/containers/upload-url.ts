@@ -4,8 +4,8 @@ import { expiresAtOf } from '../../../lib/ledger/expiry.ts'
 import { wrongUsage } from '../command-error.ts'
 import type { Session } from '../session.ts'
 import { exactBytes, quoted, time } from '../terminal/output.ts'
-import type { Container } from './container-files.ts'
 import { requireUsable } from './local-files.ts'
+import type { Container } from './open-container.ts'
 
 type Options = { for: number; maxBytes?: number }
 

@@ -1,6 +1,5 @@
 import { explainFailure } from '../explain-failure.ts'
-import type { Cell } from '../terminal/list-options.ts'
-import { counted } from '../terminal/output.ts'
+import { type Cell, counted } from '../terminal/output.ts'
 
 /** `advice`: it works, but could be better. `not_checked`: nothing is known; the detail says why. */
 export type Verdict = keyof typeof VERDICTS

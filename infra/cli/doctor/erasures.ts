@@ -1,6 +1,6 @@
 import pMap from 'p-map'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { describeErasure } from '../commands/erase-workspace.ts'
+import { erasureInWords } from '../commands/erase-workspace.ts'
 import type { Session } from '../session.ts'
 import { time } from '../terminal/output.ts'
 import { type Check, problem, setupCheck } from './check.ts'
@@ -16,7 +16,7 @@ export function erasuresCheck(stores: Session['stores']): Check {
     const explain = async (workspaceId: WorkspaceId) => {
       const { erasure } = (await ledger.read(workspaceId, signal)) ?? {}
       const { refused, dueAtMs = Number.POSITIVE_INFINITY } = erasure ?? {}
-      if (erasure && refused) return `${workspaceId}: ${describeErasure(erasure)}`
+      if (erasure && refused) return `${workspaceId}: ${erasureInWords(erasure)}`
       return dueAtMs < now() - LATE_MS ? `${workspaceId}: due since ${time(dueAtMs)}, and nobody works on it` : ''
     }
     const listed = await pMap(erasures.listDue(Number.MAX_SAFE_INTEGER, signal), explain, AT_ONCE)

@@ -9,7 +9,6 @@ import { ServiceError } from '../../../lib/errors.ts'
 import type { ContainerId, DocumentId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
-import { endLeftovers } from '../commands/delete-workspace.ts'
 import { documentsIn } from '../commands/documents-commands.ts'
 import type { Stores } from '../connect.ts'
 import type { Check } from '../doctor/check.ts'
@@ -122,7 +121,7 @@ export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<
   // The workspace goes only when nothing is left in it.
   if (left.length > 0) return [...left, `workspace ${workspaceId}, which counts what is left`]
   await remove(`workspace ${workspaceId}`, async () => {
-    const version = await endLeftovers(workspaceId, stores, abortSignal)
+    const version = (await stores.ledger.read(workspaceId, abortSignal))?.version
     if (!(await stores.workspaces.remove(workspaceId, version, abortSignal))) throw new ServiceError('workspace_busy')
   })
   return left

@@ -3,7 +3,6 @@ import { stripVTControlCharacters, styleText } from 'node:util'
 import Table from 'cli-table3'
 import prettyBytes from 'pretty-bytes'
 import { printable, printableJson, printableLine } from '../../local/printable.ts'
-import type { Cell, Columns, ListOptions } from './list-options.ts'
 
 type TextInput = NodeJS.ReadableStream & { isTTY?: boolean }
 type TextOutput = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
@@ -11,7 +10,16 @@ type TextOutput = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 /** Where a command reads and prints. A process is one; each stream may be a terminal or not. */
 export type Terminal = { readonly stdin: TextInput; readonly stdout: TextOutput; readonly stderr: TextOutput }
 
-interface Listing<Row> extends ListOptions<Row> {
+export interface Cell {
+  text: string
+  /** Shown on a terminal only. */
+  colour: 'red' | 'green' | 'yellow' | 'dim'
+}
+
+/** The cells of a row, by heading. */
+export type Columns<Row> = Record<string, (row: Row) => string | Cell>
+
+interface Listing<Row> {
   columns: Columns<Row>
   /** The fields of a row for programs. Keys become snake_case. */
   toJson(row: Row): object
@@ -63,8 +71,8 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
     print: (text: string, object: object) => (isJson ? printJson(object) : write(printable(text), stdout)),
     /** Says in a line what was done: to people on standard error, so that a program can read standard output. */
     done: (text: string, object: object) => (isJson ? printJson(object) : note(printableLine(text))),
-    /** Sorting reads all rows first. @returns how many rows were printed, and 1 as the exit code if some cannot be read */
-    async list<Row extends object>(rows: Rows<Row>, { columns, toJson, noun, limit, sort }: Listing<Row>) {
+    /** @returns how many rows were printed, and 1 as the exit code if some cannot be read */
+    async list<Row extends object>(rows: Rows<Row>, { columns, toJson, noun }: Listing<Row>) {
       let count = 0
       let exitCode: 0 | 1 = 0
       async function* readable() {
@@ -80,14 +88,14 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
         if (page.length > 0) write(fitting(Object.keys(columns), page, stdout), stdout)
         page = []
       }
-      for await (const row of sort ? sort(await Array.fromAsync(readable())) : readable()) {
+      for await (const row of readable()) {
         count++
         if (isJson) printJson(toJson(row))
         else page.push(Object.values(columns).map((cell) => cell(row)))
         if (page.length === ROWS_PER_TABLE) flush()
         if (count % 100 === 0) progress(`${count} ${noun}`)
         // Nobody reads on, and printing is all that there is to do.
-        if (isClosed || count === limit) break
+        if (isClosed) break
       }
       flush()
       if (count + exitCode === 0) note(`There are no ${noun}.`)
@@ -139,8 +147,9 @@ export function table(headings: string[], rows: (string | Cell)[][], stream?: Te
 
 /** NO_COLOR and FORCE_COLOR are honoured (https://no-color.org). */
 function show(cell: string | Cell, stream: TextOutput | undefined): string {
-  const { text, colour } = typeof cell === 'string' ? { text: cell } : cell
-  return stream && colour ? styleText(colour, printableLine(text), { stream }) : printableLine(text)
+  if (typeof cell === 'string') return printableLine(cell)
+  const text = printableLine(cell.text)
+  return stream ? styleText(cell.colour, text, { stream }) : text
 }
 
 /** 9.8 MiB */
@@ -149,9 +158,6 @@ export const bytes = (count: number): string => prettyBytes(count, { binary: tru
 /** 9.8 MiB (10276045 bytes) */
 export const exactBytes = (count: number): string =>
   Math.abs(count) < 1024 ? `${count} bytes` : `${bytes(count)} (${count} bytes)`
-
-export const bytesCell = (count: number): Cell => ({ text: bytes(count), value: count })
-export const countCell = (count: number): Cell => ({ text: count.toLocaleString('en'), value: count })
 
 /** 1 key, 2 keys */
 export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -11,11 +11,11 @@ const RENDERER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist
 
 interface PageOptions {
   /** Instead of the servers of docs/openapi.yaml. */
-  baseUrl: string | undefined
+  baseUrl: string
   /** Where the pages may send requests, besides their own origin and that of the API. */
-  connectTo?: readonly string[]
+  connectTo: string
   /** Of parameters, by name. */
-  examples?: Readonly<Record<string, string | undefined>>
+  examples: Readonly<Record<string, string | undefined>>
 }
 
 interface ApiDescription {
@@ -24,20 +24,20 @@ interface ApiDescription {
 }
 
 /** The files of both pages: nothing comes from another host. */
-export async function pageFiles({ baseUrl, connectTo = [], examples = {} }: PageOptions) {
+export async function pageFiles({ baseUrl, connectTo, examples }: PageOptions) {
   const files = new Map<string, { contentType: string; body: Buffer }>()
   const add = (name: string, body: Buffer | string) => {
     files.set(name, { contentType: mime.getType(name) ?? 'application/octet-stream', body: Buffer.from(body) })
   }
-  const origins = [...(baseUrl === undefined ? [] : [new URL(baseUrl).origin]), ...connectTo]
+  const origins = `${new URL(baseUrl).origin} ${connectTo}`
   for (const name of await readdir(ASSETS)) {
     const text = await readFile(join(ASSETS, name), 'utf8')
-    add(name, text.replaceAll('{connect_to}', origins.join(' ')).replaceAll('{version}', version))
+    add(name, text.replaceAll('{connect_to}', origins).replaceAll('{version}', version))
   }
   const ofRenderer = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt']
   for (const name of ofRenderer) add(name, await readFile(join(RENDERER, name)))
   const description: ApiDescription = parseDocument(await readFile(DESCRIPTION, 'utf8'), { merge: true }).toJS()
-  if (baseUrl !== undefined) description.servers = [{ url: baseUrl }]
+  description.servers = [{ url: baseUrl }]
   const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods))
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
     const { name, example } = parameter

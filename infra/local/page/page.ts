@@ -20,7 +20,7 @@ export async function createPage({ demo, s3 }: { demo: DemoFileContent; s3: S3Cl
   const { origin, host } = new URL(base_url)
   const files = await pageFiles({
     baseUrl: base_url,
-    connectTo: [new URL(s3_endpoint).origin],
+    connectTo: new URL(s3_endpoint).origin,
     examples: { ...WITHOUT, container_id: demo.container_id, file_id: demo.files[0]?.file_id },
   })
 

@@ -40,7 +40,8 @@ export function erasureOperations(deps: ErasureDependencies) {
   } satisfies Operations<AnyCaller>
 }
 
-function describeErasure({ erasure, ...ledger }: ClosedLedger, deps: ErasureDependencies) {
+/** @param known what is not known here is undefined */
+export function describeErasure({ erasure, ...ledger }: ClosedLedger, known: { logRetentionDays: number | undefined }) {
   const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
   return {
     workspace_id: ledger.workspaceId,
@@ -51,6 +52,6 @@ function describeErasure({ erasure, ...ledger }: ClosedLedger, deps: ErasureDepe
     verified_at: timeOf(erasure.verifiedAtMs),
     documents_left: ledger.documents,
     bytes_left: ledger.usedBytes,
-    remains: remainsOf(erasure, deps).map(({ untilMs, ...each }) => ({ ...each, until: timeOf(untilMs) })),
+    remains: remainsOf(erasure, known).map(({ untilMs, ...each }) => ({ ...each, until: timeOf(untilMs) })),
   }
 }

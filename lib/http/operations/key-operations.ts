@@ -85,7 +85,7 @@ function readCursor(event: ApiEvent, workspaceId: WorkspaceId): string | undefin
   throw new ServiceError('invalid_cursor')
 }
 
-function describeKey(key: ApiKeyRecord, nowMs: number) {
+export function describeKey(key: ApiKeyRecord, nowMs: number) {
   const { workspaceId, name, keyId, kind, userId, isEnabled, createdAt, requestsPerMinute } = key
   const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
   return {

@@ -47,7 +47,7 @@ export function workspaceOperations(deps: WorkspaceDependencies) {
   } satisfies Operations<AnyCaller>
 }
 
-function describeWorkspace(ledger: WorkspaceLedger) {
+export function describeWorkspace(ledger: WorkspaceLedger) {
   return {
     workspace_id: ledger.workspaceId,
     ...describeStorage(ledger),

@@ -43,7 +43,6 @@ export class Promises {
   begin(request: Request): void {
     if (request.do === 'resolve') this.#aheadMs = Math.max(this.#aheadMs, request.aheadMs ?? 0)
     if (request.do === 'delete' && request.of) this.#mayGo.add(request.of.attemptId)
-    for (const { attemptId } of (request.do === 'empty_workspace' && request.of) || []) this.#mayGo.add(attemptId)
   }
 
   /** To be called after each change. @throws Error */

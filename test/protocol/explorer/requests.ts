@@ -1,4 +1,3 @@
-import { endLeftovers } from '../../../infra/cli/commands/delete-workspace.ts'
 import { deleteWorkspace } from '../../../lib/administration/delete-workspace.ts'
 import { eraseWorkspace } from '../../../lib/administration/erase-workspace.ts'
 import { audit } from '../../../lib/audit/audit.ts'
@@ -28,8 +27,6 @@ export type Request =
   | { do: 'delete_workspace' }
   /** As the function does; it asks for the erasure, too, if nobody has. */
   | { do: 'erase' }
-  /** As `workspaces delete --empty`. @param of the documents that it found */
-  | { do: 'empty_workspace'; of?: WorkspaceDocument[] }
 
 export interface Audited {
   /** By the ledger, when it was read; the audit makes the other of it. */
@@ -43,7 +40,6 @@ const { signal } = new AbortController()
 const NO_KEYS = { removeAll: async () => {} }
 
 export async function handle(request: Request, deps: Dependencies): Promise<unknown> {
-  const removeWorkspace = () => deleteWorkspace(WORKSPACE, { ...deps, apiKeys: NO_KEYS as never }, signal)
   switch (request.do) {
     case 'promote':
       return promote(request, deps)
@@ -72,7 +68,7 @@ export async function handle(request: Request, deps: Dependencies): Promise<unkn
       return audit(options, deps, signal)
     }
     case 'delete_workspace':
-      return removeWorkspace()
+      return deleteWorkspace(WORKSPACE, { ...deps, apiKeys: NO_KEYS as never }, signal)
     case 'erase': {
       const ledger = await deps.ledger.read(WORKSPACE, signal)
       if (ledger?.erasure === undefined) {
@@ -86,10 +82,6 @@ export async function handle(request: Request, deps: Dependencies): Promise<unkn
       }
       return eraseWorkspace(WORKSPACE, { ...deps, apiKeys: NO_KEYS }, signal)
     }
-    case 'empty_workspace':
-      for (const document of request.of ?? []) await deleteDocument(document, {}, deps, signal)
-      await endLeftovers(WORKSPACE, deps as never, signal)
-      return removeWorkspace()
   }
 }
 

@@ -43,7 +43,6 @@ const cleaner = { do: 'clean' } as const
 const audit = { do: 'audit' } as const
 const repair = { do: 'repair' } as const
 const deleteWorkspace = { do: 'delete_workspace' } as const
-const emptyWorkspace = { do: 'empty_workspace' } as const
 const erasure = { do: 'erase' } as const
 const EXPIRES_IN_SECONDS = 3600
 const expiring = { ...keyed, expiresInSeconds: EXPIRES_IN_SECONDS }
@@ -126,8 +125,6 @@ export const SCENARIOS = {
   workspaceEnd: scenario('a deletion, the end of its workspace', [deletion, deleteWorkspace, plain], [2, 1, 0], {
     ...keyedBefore,
   }),
-  emptying: scenario('a workspace is emptied, a promotion', [emptyWorkspace, plain, resolver], [2, 1, 1], keyedBefore),
-  emptyingDeletion: scenario('a workspace is emptied, a deletion', [emptyWorkspace, deletion], [2, 1, 1], keyedBefore),
   erasure: scenario('an erasure, a promotion', [erasure, plain, resolver], [2, 1, 1], keyedBefore),
   erasureOfTwins: scenario('an erasure, two promotions with one key', [erasure, keyed, keyed], [2, 1, 1], keyedBefore),
   erasureRecord: scenario('a record, an erasure, a resolver', [keyed, erasure, resolver], [2, 1, 1], {

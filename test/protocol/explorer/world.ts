@@ -99,9 +99,6 @@ export class World {
   /** The rest of a request depends on the moment at which it begins. */
   #completed(request: Request): Request {
     if (request.do === 'resolve') return { ...request, entries: this.due(request.aheadMs) }
-    if (request.do === 'empty_workspace') {
-      return { ...request, of: this.stores.items().filter((item) => item.state === 'ready') }
-    }
     if ((request.do !== 'delete' && request.do !== 'change_expiry') || request.of) return request
     const found = this.stores.items().filter(({ state }) => state !== 'pending' && state !== 'stray')
     return { ...request, of: found.at(-1) as WorkspaceDocument }

@@ -1,11 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
-import { useServers } from '../stores/aws-endpoints.ts'
 import { startBrowser, type TestBrowser } from './browser.ts'
-import { run } from './program.ts'
-import { ROOT, useService } from './services.ts'
+import { useService } from './services.ts'
 
 /** A browser, and the page of a service of the file's own. */
 export function usePage() {
@@ -43,27 +39,3 @@ export function usePage() {
 }
 
 export const isReady = (page: Page) => page.locator('.opblock').first().waitFor()
-
-/**
- * The pages that npm run docs writes for a deployment, served below /reference/.
- * @param directory for the files
- * @returns its URL
- */
-export function useDocsSite(directory: () => string, baseUrl: string): () => string {
-  const serve = useServers()
-  let url: string
-  beforeAll(async () => {
-    const out = join(directory(), 'site')
-    const args = [join(ROOT, 'infra/local/page/write-docs.ts'), '--out', out, '--base-url', baseUrl]
-    await run(process.execPath, args)
-    const site = await serve(async (request, response) => {
-      const name = request.url === '/reference/' ? 'index.html' : (request.url ?? '').replace('/reference/', '')
-      const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' }
-      const body = await readFile(join(out, name)).catch(() => undefined)
-      response.writeHead(body ? 200 : 404, { 'content-type': types[name.split('.').at(-1) ?? ''] ?? 'text/plain' })
-      response.end(body)
-    })
-    url = `${site}/reference/`
-  })
-  return () => url
-}

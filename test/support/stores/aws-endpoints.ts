@@ -5,7 +5,6 @@ import { CREDENTIALS } from './stand-ins.ts'
 
 /** An address at which nothing answers. */
 export const NOBODY = `http://${LOOPBACK}:1`
-const HOUR_MS = 3_600_000
 
 /** A process needs these in order to call AWS. */
 export const CALLER = {
@@ -35,10 +34,8 @@ export function useServers(): (answer: RequestListener) => Promise<string> {
 
 /** Refuses everything, as IAM would, with a clock that is an hour behind. */
 export const denyEverything: RequestListener = (request, response) => {
-  const date = new Date(Date.now() - HOUR_MS).toUTCString()
   const isDynamoDb = request.headers['x-amz-target'] !== undefined
   response.writeHead(isDynamoDb ? 400 : 403, {
-    date,
     'content-type': isDynamoDb ? 'application/x-amz-json-1.0' : 'application/xml',
   })
   const message = 'User: arn:aws:iam::1:user/x is not authorized'

@@ -1,15 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
+import { Writable } from 'node:stream'
 import { expect, it, vi } from 'vitest'
-import { getDocument } from '../../../infra/cli/commands/get-document.ts'
 import { rotateKey } from '../../../infra/cli/commands/keys-commands.ts'
 import { useLocalService } from '../../../infra/cli/connect.ts'
 import { createOutput } from '../../../infra/cli/terminal/output.ts'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { newAttempt, newDocument } from '../../support/stores/ledger-values.ts'
 import { useDirectory } from '../../support/use-directory.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
@@ -49,16 +47,4 @@ it('a list ends where nobody reads on, however long it is', async () => {
   }
   await output.list(endless(), { columns: {}, toJson: (row) => row, noun: 'rows' })
   expect(rows).toBeLessThan(5)
-})
-
-it('documents get is done when whoever reads the content has read enough', async () => {
-  const document = newDocument(newAttempt({ workspaceId, sizeBytes: 2 }))
-  const stores = {
-    documents: { find: async () => document },
-    s3: { send: async () => ({ Body: Readable.from([Buffer.from('a'), Buffer.from('b')]) }) },
-    config: {},
-  }
-  const terminal = { stdout: closedPipe() }
-  const session = { output: { progress() {} }, signal, terminal, stores: async () => stores } as never
-  await getDocument(session, workspaceId, document.documentId, { output: '-' })
 })

@@ -1,4 +1,4 @@
-// Shows the API reference; where npm start serves it, with the standard key of the demonstration.
+// Shows the API reference, with the standard key of the demonstration.
 const read = async (name) => {
   const answer = await fetch(name)
   if (!answer.ok) throw new Error(`${name} was answered with ${answer.status}`)
@@ -9,11 +9,11 @@ const spec = await read('openapi.json')
 // Parameters that some libraries send and that change nothing are no use to somebody who tries an operation.
 for (const operation of Object.values(spec.paths).flatMap((methods) => Object.values(methods)))
   operation.parameters = operation.parameters?.filter(({ $ref = '' }) => !$ref.includes('/Accepted'))
-const demo = document.querySelector('#home') ? await read('demo.json') : undefined
+const demo = await read('demo.json')
 const reference = window.SwaggerUIBundle?.({
   ...{ spec, dom_id: '#reference', deepLinking: true, tryItOutEnabled: true, displayRequestDuration: true },
   ...{ docExpansion: 'list', defaultModelsExpandDepth: 0, requestSnippetsEnabled: true, validatorUrl: null },
-  onComplete: () => demo && reference.preauthorizeApiKey('bearer', demo.standard_key),
+  onComplete: () => reference.preauthorizeApiKey('bearer', demo.standard_key),
 })
 
 const prefersDark = window.matchMedia('(prefers-color-scheme: dark)')
