@@ -593,6 +593,8 @@ def describe_continuous_backups(self, table_name):
     described = describe_backups_of_moto(self, table_name)
     recovery = described["PointInTimeRecoveryDescription"]
     if recovery["PointInTimeRecoveryStatus"] == "ENABLED":
+        # A deployment here may end in the second in which it has made a table.
+        recovery["EarliestRestorableDateTime"] = int(recovery["EarliestRestorableDateTime"])
         recovery["LatestRestorableDateTime"] = time.time()
     return described
 
