@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { ClassicLevel } from 'classic-level'
 import dynalite from 'dynalite'
 import db from 'dynalite/db/index.js'
 import deleteItem from 'dynalite/validations/deleteItem.js'
@@ -18,6 +19,7 @@ type Options = { directory: string | undefined; dynamoDbPort?: number | undefine
  * @param options.directory where its data is kept; undefined: in memory @param options.dynamoDbPort omitted: any free one
  */
 export async function startDynamoDb(options: Options): Promise<StandIn> {
+  if (options.directory !== undefined) await rebuildIndexes(options.directory)
   const server = dynalite({ createTableMs: 0, path: options.directory, onWrite: options.onWrite })
   // dynalite reports every table's expiry as off and cannot turn it on: better that it knows no such operation.
   server.prependListener('request', ({ headers }: IncomingMessage) => {
@@ -28,6 +30,25 @@ export async function startDynamoDb(options: Options): Promise<StandIn> {
   refuseForeign(server)
   const port = await listen(server, options.dynamoDbPort ?? 0)
   return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
+}
+
+/**
+ * Makes the entries of all indexes from the items. dynalite writes entries before their item, so a process that is killed
+ * in between leaves entries of no item, or an item without its entries.
+ */
+async function rebuildIndexes(directory: string): Promise<void> {
+  type Table = { TableName: string; GlobalSecondaryIndexes?: { IndexName: string }[] }
+  const level = new ClassicLevel<string, object>(directory, { valueEncoding: 'json' })
+  const below = (prefix: string) => ({ gt: prefix, lt: `${prefix}\xff` })
+  for await (const table of level.values(below('table~'))) {
+    const { TableName: name, GlobalSecondaryIndexes: indexes = [] } = table as Table
+    for (const { IndexName } of indexes) await level.clear(below(`index-global~${name}~${IndexName}~`))
+    for await (const item of level.values(below(`item-${name}~`))) {
+      for (const { index, key, item: entry } of db.getIndexActions(indexes, null, item, table).puts)
+        await level.put(`index-global~${name}~${index}~${key}`, entry)
+    }
+  }
+  await level.close()
 }
 
 // DynamoDB returns the item with a failed condition when asked to; dynalite does not. It checks the condition under the
