@@ -5,15 +5,16 @@ import { type ErasureDependencies, eraseWorkspace } from './erase-workspace.ts'
 
 /** One with millions of files does not hold up the others. */
 const AT_ONCE = { concurrency: 3 }
+const DAY_MS = 86_400_000
 
 export interface ErasureReport {
   /** Erasures that have come a step further. */
   advanced: number
-  /** Those that could not go on, or of which S3 refuses to delete something: they are tried again. */
+  /** Those that could not go on or had no time, of which S3 refuses something, or that take for days: they are tried again. */
   failed: number
 }
 
-/** Goes on with all erasures that are due. What is left when the signal aborts, a later run goes on with. */
+/** Goes on with all erasures that are due. What is left when the signal aborts, a later run goes on with. For a day, an alarm is patient. */
 export async function eraseDueWorkspaces(
   deps: ErasureDependencies & { log: Log },
   signal: AbortSignal,
@@ -25,12 +26,12 @@ export async function eraseDueWorkspaces(
     try {
       const erasure = await eraseWorkspace(workspaceId, deps, signal)
       if (erasure === undefined) return
-      const { state, refused, reason } = erasure
-      if (refused) report.failed++
+      const { state, refused, reason, beginsAtMs } = erasure
+      if (refused || (state !== 'erased' && now() - beginsAtMs > DAY_MS)) report.failed++
       else report.advanced++
       log.info('erasure went on', { ...fields, state, refused, reason })
     } catch (error) {
-      if (!signal.aborted) report.failed++
+      report.failed++
       log.error('erasure left to a later run', { ...fields, error })
     }
   }

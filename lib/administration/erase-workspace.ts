@@ -21,6 +21,8 @@ const CLAIM_MS = 15 * 60 * 1000
 /** When the keys go, requests may run for another 28 s, and S3 may copy for even longer. By then, all has arrived. */
 const SECOND_LOOK_MS = LONGEST_COPY_MS + 5 * 60 * 1000
 const REFUSED_AGAIN_MS = 60 * 60 * 1000
+/** Whatever its clock said: nobody makes a key in a closed workspace. */
+const EVER_MS = Date.parse('9999-12-31')
 
 /**
  * Goes on with the erasure of a workspace, if it is due and nobody else is at work on it. The workspace is closed, so
@@ -57,10 +59,10 @@ interface Found {
 /** Keys first, so that nothing new comes in; then what leads to objects, and the objects, whatever leads to them. */
 async function eraseAll(
   workspaceId: WorkspaceId,
-  { apiKeys, erasures, erasedObjects, ledger, now }: ErasureDependencies,
+  { apiKeys, erasures, erasedObjects, ledger }: ErasureDependencies,
   signal: AbortSignal,
 ): Promise<Found> {
-  await apiKeys.removeAll(workspaceId, now(), signal)
+  await apiKeys.removeAll(workspaceId, EVER_MS, signal)
   let erased = 0
   for await (const removed of erasures.removeItems(workspaceId, signal)) erased += removed
   const counted = await ledger.read(workspaceId, signal)
@@ -99,8 +101,9 @@ async function tell(
 function next(claimed: Erasure, { erased, refused, reason, deniedSandbox }: Found, nowMs: number): Erasure {
   const { dueAtMs: _, refused: __, reason: ___, ...former } = claimed
   const erasure = { ...former, deniedSandbox }
-  if (refused > 0) return { ...erasure, state: 'erasing', refused, reason, dueAtMs: nowMs + REFUSED_AGAIN_MS }
-  if (erasure.state === 'erased') return erasure
+  const state = erasure.state === 'erased' ? 'erased' : 'erasing'
+  if (refused > 0) return { ...erasure, state, refused, reason, dueAtMs: nowMs + REFUSED_AGAIN_MS }
+  if (state === 'erased') return erasure
   if (erasure.state === 'verifying' && erased === 0) {
     const lastLook = erasure.beginsAtMs + LATE_UPLOADS_MS
     return { ...erasure, state: 'erased', verifiedAtMs: nowMs, ...(nowMs < lastLook && { dueAtMs: lastLook }) }

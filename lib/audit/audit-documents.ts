@@ -51,6 +51,9 @@ async function auditObjectWithoutDocument(
   // Its attempt's item is there before the object and until that is gone, unless an undo has put a stray in its place.
   if (ids && (await hasItem({ ...ids, workspaceId, objectKey }, audit))) return
   if (!(await deps.objects.hasObject(objectKey, signal))) return
+  // An erasure removes items before their objects, which may be locked.
+  const { erasure } = (await deps.ledger.read(workspaceId, signal)) ?? {}
+  if (erasure && erasure.state !== 'scheduled') return
   // An object that is not named like a document's is not ours to remove.
   const repair = ids && (() => deps.objects.discard({ objectKey }, signal))
   await reportFinding({ workspaceId, kind: 'object_without_document', objectKey, sizeBytes }, audit, repair)

@@ -48,6 +48,14 @@ it('from the request on, a ledger takes no bytes and no correction, and is not r
 
 it('clears what is counted only while an erasure is at work, and then nothing that closes finds anything', async () => {
   const one = await on.held()
+  const own = {
+    label: 'ACME Ltd',
+    requestsPerMinute: 5,
+    isDisabled: true as const,
+    expireAfterSeconds: 9,
+    expireAtMostSeconds: 9,
+  }
+  await on.ledger.change(on.workspaceId, { shown: await on.ledgerNow(), to: own }, signal)
   await change(undefined, ASKED)
   await on.erasures.clear(on.workspaceId, signal)
   expect((await on.ledgerNow()).usedBytes).toBe(one.sizeBytes)
@@ -55,7 +63,10 @@ it('clears what is counted only while an erasure is at work, and then nothing th
   await on.erasures.clear(on.workspaceId, signal)
   const cleared = await on.ledgerNow()
   expect(cleared).toMatchObject({ usedBytes: 0, documents: 0, holds: [], refunds: [], erasure: BEGUN })
+  for (const name of Object.keys(own)) expect(cleared).not.toHaveProperty(name)
   await on.ledger.void(one, signal)
+  const to = { label: 'comes late' }
+  expect(await on.ledger.change(on.workspaceId, { shown: { quotaBytes: 0 }, to }, signal)).toBe('changed')
   expect(await on.ledgerNow()).toEqual(cleared)
   expect(await on.ledger.remove(on.workspaceId, cleared.version, signal)).toBe(false)
 })

@@ -19,6 +19,8 @@ import { counted, exactBytes, time } from '../terminal/output.ts'
 export type EraseOptions = { after?: number; cancel?: boolean }
 
 const LOOK_EACH_MS = 5000
+/** The function runs each minute. */
+const LATE_MS = 5 * 60_000
 /** Whoever uses the command line has rights in the account that reach further. */
 const AT_ONCE = { leastErasureSeconds: 0 }
 /** Only the functions know how long logs are kept. */
@@ -57,7 +59,11 @@ const isAsked = (erasure: Erasure | undefined, beginsAtMs: number) =>
 async function erased(workspaceId: WorkspaceId, stores: Stores, { output, signal }: Session): Promise<ClosedLedger> {
   for (;;) {
     const closed = await findErasure(workspaceId, stores, signal)
-    const { state, refused, dueAtMs = 0 } = closed.erasure
+    const { state, refused, beginsAtMs, dueAtMs = 0 } = closed.erasure
+    if (state === 'scheduled' && stores.now() > beginsAtMs + LATE_MS) {
+      const message = `Nobody has begun to erase ${workspaceId}: does the stage run, and has it this version?`
+      throw new CommandError('not_erased', `${message} --cancel opens it again.`)
+    }
     if (refused) {
       const again = `The service tries again each hour, next on ${time(dueAtMs)}.`
       throw new CommandError('not_erased', `Workspace ${workspaceId} is ${erasureInWords(closed.erasure)}. ${again}`)

@@ -1,28 +1,39 @@
 import type { Erasures } from '../../../lib/administration/ports/erasures.ts'
+import type { Ledger } from '../../../lib/ledger/ports/ledger.ts'
 import type { LedgerMaintenance } from '../../../lib/ledger/ports/ledger-maintenance.ts'
 
-/** @property workspaces of the former table @property erasures of the restored one */
 interface BothTables {
-  workspaces: Pick<LedgerMaintenance, 'readAll'>
-  erasures: Pick<Erasures, 'change'>
+  former: Pick<LedgerMaintenance, 'readAll'>
+  restored: Pick<Ledger, 'read'> & Pick<LedgerMaintenance, 'create'> & Pick<Erasures, 'change'>
   now(): number
 }
 
 /**
- * Closes workspaces that were closed in the former table, so that what came back of them is erased, too; not before the
- * time that was asked for. May be repeated.
- * @returns how many it has closed, and of which it could not tell
+ * Closes workspaces that are closed in the former table, so that what came back of them is erased, too; not before the
+ * time that was asked for. Also those that were made since, as their keys would make them anew. Opens those whose
+ * erasure was taken back since. May be repeated.
+ * @returns how many it has closed and opened, and of which it could not tell
  */
-export async function carryOverErasures({ workspaces, erasures, now }: BothTables, signal: AbortSignal) {
+export async function carryOverErasures({ former, restored, now }: BothTables, signal: AbortSignal) {
   const unreadable: { id: string; error: unknown }[] = []
-  let carried = 0
-  for await (const former of workspaces.readAll(signal)) {
-    if ('error' in former) unreadable.push(former)
-    if ('error' in former || former.erasure === undefined) continue
-    const { requestedAtMs, beginsAtMs } = former.erasure
+  let [closed, opened] = [0, 0]
+  for await (const ledger of former.readAll(signal)) {
+    if ('error' in ledger) {
+      unreadable.push(ledger)
+      continue
+    }
+    const { workspaceId, quotaBytes, erasure } = ledger
+    const found = await restored.read(workspaceId, signal)
+    if (erasure === undefined) {
+      const shown = found?.erasure
+      if (shown && (await restored.change(workspaceId, { shown, to: undefined }, signal))) opened++
+      continue
+    }
+    if (found === undefined) await restored.create(workspaceId, { quotaBytes }, signal)
+    const { requestedAtMs, beginsAtMs } = erasure
     const dueAtMs = Math.max(now(), beginsAtMs)
     const to = { state: 'scheduled', requestedAtMs, beginsAtMs: dueAtMs, dueAtMs } as const
-    if (await erasures.change(former.workspaceId, { shown: undefined, to }, signal)) carried++
+    if (await restored.change(workspaceId, { shown: undefined, to }, signal)) closed++
   }
-  return { carried, unreadable }
+  return { closed, opened, unreadable }
 }

@@ -1,6 +1,7 @@
 import { DynamoDB, type TableDescription, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
 import { connectionsOf } from '../../../lib/aws/clients.ts'
 import { createErasures } from '../../../lib/aws/dynamodb/erasures.ts'
+import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
 import type { Config } from '../../../lib/config.ts'
 import { describeTable } from '../../deploy/describe-table.ts'
@@ -42,8 +43,9 @@ export async function restoreTables(
   await Promise.allSettled(restoring)
   const lines = (await Promise.all(restoring)).flat().join('\n')
   const ledgers = restores.find(({ parameter }) => parameter === 'workspacesTable')
-  const { carried, unreadable } = ledgers ? await carryOver(ledgers, config, client, signal) : NOTHING
-  if (carried > 0) output.note(`What came back of ${counted(carried, 'closed workspace')} will be erased again.`)
+  const { closed, opened, unreadable } = ledgers ? await carryOver(ledgers, config, client, signal) : NOTHING
+  if (closed > 0) output.note(`What came back of ${counted(closed, 'closed workspace')} will be erased again.`)
+  if (opened > 0) output.note(`${counted(opened, 'workspace')} stays, whose erasure was taken back since.`)
   for (const { id, error } of unreadable)
     output.fail({ reason: 'unreadable', message: `${id}: whether it was erased since is not known: ${error}` })
   const where = `settings/${target.stage ?? 'STAGE'}.yml`
@@ -51,11 +53,14 @@ export async function restoreTables(
   return unreadable.length === 0 ? 0 : 1
 }
 
-const NOTHING = { carried: 0, unreadable: [] }
+const NOTHING = { closed: 0, opened: 0, unreadable: [] }
 function carryOver({ source, target }: Restore, config: Config, client: DynamoDB, signal: AbortSignal) {
   const on = { ...config, client, now: Date.now }
-  const workspaces = createLedgerMaintenance({ ...on, tableName: source })
-  return carryOverErasures({ workspaces, erasures: createErasures({ ...on, tableName: target }), now: on.now }, signal)
+  const former = createLedgerMaintenance({ ...on, tableName: source })
+  const { read } = createLedger({ ...on, tableName: target })
+  const { create } = createLedgerMaintenance({ ...on, tableName: target })
+  const { change } = createErasures({ ...on, tableName: target })
+  return carryOverErasures({ former, restored: { read, create, change }, now: on.now }, signal)
 }
 
 /** @throws CommandError when a table cannot be restored to that moment */

@@ -16,7 +16,7 @@ export interface Erasures {
     change: { shown: Erasure | undefined; to: Erasure | undefined },
     signal: AbortSignal,
   ): Promise<boolean>
-  /** Sets what the ledger counts to nothing, with its holds and refunds, while an erasure is at work on it. */
+  /** Sets what the ledger counts to nothing, and removes holds, refunds and settings, while an erasure is at work on it. */
   clear(workspaceId: WorkspaceId, signal: AbortSignal): Promise<void>
   /** Removes items of a workspace's documents, whatever they are, page by page. @returns how many in each */
   removeItems(workspaceId: WorkspaceId, signal: AbortSignal): AsyncIterable<number>

@@ -54,7 +54,8 @@ export function createErasures(settings: TableSettings & { documentsTable: strin
     async clear(workspaceId, signal) {
       const change = {
         UpdateExpression:
-          'SET remaining_bytes = quota_bytes, documents = :none, holds = :empty, refunds = :empty ADD version :one',
+          'SET remaining_bytes = quota_bytes, documents = :none, holds = :empty, refunds = :empty ' +
+          'REMOVE label, per_minute, expire_after, expire_at_most, disabled ADD version :one',
         ConditionExpression: IS_AT_WORK,
         ExpressionAttributeNames: STATE_NAME,
         values: { ':none': 0, ':empty': {}, ':one': 1, ':erasing': 'erasing', ':verifying': 'verifying' },

@@ -14,6 +14,8 @@ const IS_NOT_CORRECTED = '(attribute_not_exists(corrected_in) OR corrected_in < 
 const IS_ABSENT = 'attribute_not_exists(workspace_id)'
 /** Entries need no check: holds are counted, and a refund without a counted document is a leftover. */
 const IS_EMPTY = 'remaining_bytes = quota_bytes AND documents = :none'
+/** An erasure that has begun removes the settings, which must not come back. */
+const IS_NOT_ERASED = `(${IS_OPEN} OR erasure.#state = :scheduled)`
 /** In the write that sets the quota: what is held in between stays counted. */
 const KEEP_USED_BYTES = 'remaining_bytes = remaining_bytes + :difference'
 
@@ -92,8 +94,9 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
       const update = {
         ...change,
         UpdateExpression: `${change.UpdateExpression} ADD version :one`,
-        ConditionExpression: `attribute_exists(workspace_id) AND ${condition}`,
-        values: { ...change.values, ...values, ':difference': differenceBytes, ':one': 1 },
+        ConditionExpression: `attribute_exists(workspace_id) AND ${condition} AND ${IS_NOT_ERASED}`,
+        ExpressionAttributeNames: { ...change.ExpressionAttributeNames, '#state': 'state' },
+        values: { ...change.values, ...values, ':difference': differenceBytes, ':one': 1, ':scheduled': 'scheduled' },
         ReturnValues: 'ALL_NEW',
       } as const
       const isAsWanted = (ledger: WorkspaceLedger) => isDeepStrictEqual(encodeSettings(ledger, to), wanted)

@@ -17,6 +17,8 @@ import { createObjectStore } from './object-store.ts'
 /** One by one is as fast as a thousand in a request, takes keys that no XML can name, and says which was refused. */
 const AT_ONCE = { concurrency: 24 }
 const PATIENT = { ...CLOSING, requestTimeoutMs: 30_000 }
+/** After so many, the others of this bucket are left to the next try, so that the other bucket has its turn. */
+const MOST_REFUSED = 1000
 
 export function createErasedObjects(
   settings: ObjectCopySettings & { sandboxBucket: string; keyTemplates: ObjectKeyTemplates },
@@ -29,35 +31,45 @@ export function createErasedObjects(
       const [Bucket = '', template = ''] = from[bucket]
       const { prefix, owns } = keysOfWorkspace(template, workspaceId)
       const found: Awaited<ReturnType<ErasedObjects['erase']>> = { erased: 0, refused: 0 }
-      const remove = async ({ Key, VersionId }: ObjectVersion) => {
+      /** What is locked, or denied by a policy, need not keep the others. S3's sentences name paths and roles. */
+      const unlessRefused = async (erasing: Promise<unknown>) => {
         try {
-          const command = new DeleteObjectCommand({ Bucket, Key, VersionId })
-          await send(client, command, { name: 'DeleteObject', signal, ...PATIENT })
+          await erasing
           found.erased++
         } catch (error) {
           if (error instanceof ServiceError) throw error
-          // What is locked, or denied by a policy, need not keep the others.
           found.refused++
-          found.reason ??= `${error}`
+          found.reason ??= (error as Error).name
         }
       }
-      try {
-        // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
+      const unlessDenied = async (looking: Promise<void>) => {
+        try {
+          await looking
+        } catch (error) {
+          if (statusOf(error) !== 403) throw error
+          Object.assign(found, { isDenied: true, reason: (error as Error).name })
+        }
+      }
+      const eraseUploads = async () => {
         const uploads = createObjectStore({ ...settings, documentsBucket: Bucket })
-        for await (const { objectKey } of uploads.listUploads(prefix, signal)) {
-          if (!owns(objectKey)) continue
-          await uploads.abortUploads(objectKey, signal)
-          found.erased++
+        for await (const { objectKey } of uploads.listUploads(prefix, signal))
+          if (owns(objectKey)) await unlessRefused(uploads.abortUploads(objectKey, signal))
+      }
+      const eraseVersions = async () => {
+        const remove = ({ Key, VersionId }: ObjectVersion) => {
+          const command = new DeleteObjectCommand({ Bucket, Key, VersionId })
+          return unlessRefused(send(client, command, { name: 'DeleteObject', signal, ...PATIENT }))
         }
         for await (const page of pagesOfVersions(Bucket, prefix, signal)) {
           const own = page.filter(({ Key = '' }) => owns(Key))
           await pMap(own, remove, AT_ONCE)
+          if (found.refused >= MOST_REFUSED) return
         }
-        return found
-      } catch (error) {
-        if (statusOf(error) !== 403) throw error
-        return { ...found, isDenied: true, reason: `${error}` }
       }
+      // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
+      await unlessDenied(eraseUploads())
+      await unlessDenied(eraseVersions())
+      return found
     },
   }
 

@@ -13,7 +13,8 @@ async function prepare(erase: ErasedObjects['erase']) {
   const { signal } = new AbortController()
   for (const [index, workspaceId] of WORKSPACES.entries()) {
     await deps.workspaces.create(workspaceId, { quotaBytes: 1000 }, signal)
-    const to = { state: 'scheduled' as const, requestedAtMs: 1, beginsAtMs: 1, dueAtMs: 1 + index }
+    const beginsAtMs = clock.nowMs - 9 + index
+    const to = { state: 'scheduled' as const, requestedAtMs: 1, beginsAtMs, dueAtMs: beginsAtMs }
     await deps.erasures.change(workspaceId, { shown: undefined, to }, signal)
   }
   const own = { ...deps, apiKeys: deps.keyAdministration, erasedObjects: { erase } }
@@ -38,15 +39,21 @@ it('one that fails and one that S3 refuses keep no other: both are told, and tri
   expect(await run()).toEqual({ advanced: 3, failed: 2 })
 })
 
-it('works on three at once, and what is left at its end is no failure', async () => {
+it('works on three at once; what has no time, and what takes for more than a day, counts as failed', async () => {
   const ending = new AbortController()
-  let [atWork, most] = [0, 0]
-  const { states, run } = await prepare(async (_, signal) => {
+  let [atWork, most, isQuiet] = [0, 0, false]
+  const { clock, states, run } = await prepare(async (_, signal) => {
+    if (isQuiet) return { erased: 1, refused: 0 }
     most = Math.max(most, ++atWork)
     if (atWork === 3) ending.abort()
     await new Promise((resolve) => (signal.aborted ? resolve(0) : signal.addEventListener('abort', resolve)))
     throw new ServiceError('request_timed_out')
   })
-  expect(await run(ending.signal)).toEqual({ advanced: 0, failed: 0 })
+  expect(await run(ending.signal)).toEqual({ advanced: 0, failed: 5 })
   expect([most, await states()]).toEqual([3, ['erasing', 'erasing', 'erasing', 'scheduled', 'scheduled']])
+  isQuiet = true
+  clock.nowMs += 86_399_000
+  expect(await run()).toEqual({ advanced: 5, failed: 0 })
+  clock.nowMs += 1_200_000
+  expect(await run()).toEqual({ advanced: 0, failed: 5 })
 })

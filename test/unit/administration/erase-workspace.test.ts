@@ -64,7 +64,11 @@ it('looks through it once more when the last forms for uploads have ended, and i
   clock.nowMs = beganAtMs + LATE_MS - 1
   expect(await run()).toBeUndefined()
   clock.nowMs += 1
-  erase.mockResolvedValueOnce({ erased: 1, refused: 0 })
+  const locked = { erased: 1, refused: 1, reason: 'AccessDenied' }
+  erase.mockReset().mockResolvedValueOnce(locked).mockResolvedValue({ erased: 0, refused: 0 })
+  const again = clock.nowMs + 60 * MINUTE_MS
+  expect(await run()).toMatchObject({ state: 'erased', refused: 1, reason: 'AccessDenied', dueAtMs: again })
+  clock.nowMs = again
   const { dueAtMs, ...erased } = { dueAtMs: undefined, ...(await run()) }
   expect([dueAtMs, erased.state]).toEqual([undefined, 'erased'])
   expect(await erasureNow()).toEqual(erased)

@@ -6,6 +6,7 @@ import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
 import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
 
+const { signal } = new AbortController()
 const STRANGER = 'documents/ws_1/README.md'
 
 /** A document whose object is gone. */
@@ -85,6 +86,18 @@ describe('the audit, of an object without a document', () => {
     ports.putObject({ objectKey: STRANGER, sizeBytes: 1 })
     expect((await runAudit(ports, true)).findings).toMatchObject([{ kind, objectKey: STRANGER, isRepaired: false }])
     expect([...ports.objects.documents.keys()].toSorted()).toEqual([STRANGER, document.objectKey].toSorted())
+  })
+
+  it('says nothing of one whose workspace is being erased, as items go first; of one that is only to be erased, it does', async () => {
+    const ports = createPorts()
+    const { objectKey } = await ports.run(['copy'])
+    await ports.addDocument()
+    await ports.closeWorkspace()
+    expect((await runAudit(ports)).findings).toMatchObject([{ kind: 'object_without_document', objectKey }])
+    const { erasures } = ports.deps
+    const { erasure: shown } = (await ports.deps.ledger.read(WORKSPACE, signal)) ?? {}
+    if (shown) await erasures.change(WORKSPACE, { shown, to: { ...shown, state: 'erasing', dueAtMs: 1 } }, signal)
+    expect((await runAudit(ports)).findings).toEqual([])
   })
 
   it.each<[string, (ports: Ports, one: ReturnType<Ports['begin']>) => unknown]>([
