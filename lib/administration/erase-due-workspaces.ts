@@ -10,11 +10,11 @@ const DAY_MS = 86_400_000
 export interface ErasureReport {
   /** Erasures that have come a step further. */
   advanced: number
-  /** Those that could not go on or had no time, of which S3 refuses something, or that take for days: they are tried again. */
+  /** Those that failed, ran out of time, have taken more than a day, or of which S3 refuses something: each is tried again. */
   failed: number
 }
 
-/** Goes on with all erasures that are due. What is left when the signal aborts, a later run goes on with. For a day, an alarm is patient. */
+/** Goes on with all erasures that are due. What is left when the signal aborts, a later run goes on with. */
 export async function eraseDueWorkspaces(
   deps: ErasureDependencies & { log: Log },
   signal: AbortSignal,

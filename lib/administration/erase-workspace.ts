@@ -21,7 +21,7 @@ const CLAIM_MS = 15 * 60 * 1000
 /** When the keys go, requests may run for another 28 s, and S3 may copy for even longer. By then, all has arrived. */
 const SECOND_LOOK_MS = LONGEST_COPY_MS + 5 * 60 * 1000
 const REFUSED_AGAIN_MS = 60 * 60 * 1000
-/** Whatever its clock said: nobody makes a key in a closed workspace. */
+/** All keys go, whatever time they were made at by whoever's clock: a closed workspace gets no new ones. */
 const EVER_MS = Date.parse('9999-12-31')
 
 /**
@@ -82,7 +82,7 @@ async function eraseAll(
   return found
 }
 
-/** Before the write that says so: an event may come twice, but never not at all. @throws when the bus refuses it */
+/** Before the write that says so: the event may come twice, but it comes. @throws when the bus refuses it */
 async function tell(
   workspaceId: WorkspaceId,
   { usedBytes, documents, verifiedAtMs = 0 }: Erasure,

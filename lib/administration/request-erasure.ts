@@ -32,26 +32,27 @@ export async function requestErasure(
   deps: RequestErasureDependencies,
   signal: AbortSignal,
 ): Promise<ClosedLedger> {
-  const { ledger, workspaces, erasures, defaultQuotaBytes: quotaBytes } = deps
   const requestedAtMs = deps.now()
   const beginsAtMs = requestedAtMs + 1000 * Math.max(afterSeconds, deps.leastErasureSeconds)
   for (let tries = 0; tries < TRIES; tries++) {
-    const found = await ledger.read(workspaceId, signal)
-    if (found === undefined) {
-      // Its keys could make the workspace, so it has to be closed as any other.
-      for await (const _ of deps.apiKeys.list({ workspaceId, limit: 1 }, signal)) {
-        await workspaces.create(workspaceId, { quotaBytes }, signal)
-        break
-      }
-    }
-    const known = found ?? (await ledger.read(workspaceId, signal))
-    if (known === undefined) throw new ServiceError('workspace_not_found')
+    const known = (await deps.ledger.read(workspaceId, signal)) ?? (await makeIfItHasKeys(workspaceId, deps, signal))
     const { erasure: shown } = known
     if (shown && (shown.state !== 'scheduled' || shown.beginsAtMs <= beginsAtMs)) return { ...known, erasure: shown }
     const to = { requestedAtMs, ...shown, state: 'scheduled' as const, beginsAtMs, dueAtMs: beginsAtMs }
-    if (await erasures.change(workspaceId, { shown, to }, signal)) return { ...known, erasure: to }
+    if (await deps.erasures.change(workspaceId, { shown, to }, signal)) return { ...known, erasure: to }
   }
   throw new ServiceError('workspace_busy')
+}
+
+/** Keys could make the workspace by a promotion, so it has to be closed as any other. @throws ServiceError workspace_not_found */
+async function makeIfItHasKeys(
+  workspaceId: WorkspaceId,
+  { apiKeys, workspaces, defaultQuotaBytes: quotaBytes }: RequestErasureDependencies,
+  signal: AbortSignal,
+): Promise<WorkspaceLedger> {
+  for await (const _ of apiKeys.list({ workspaceId, limit: 1 }, signal))
+    return (await workspaces.create(workspaceId, { quotaBytes }, signal)).ledger
+  throw new ServiceError('workspace_not_found')
 }
 
 /** @throws ServiceError workspace_not_found, erasure_not_found */

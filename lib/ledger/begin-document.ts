@@ -6,7 +6,7 @@ import type { Attempt, DeletedDocument, PendingDocument, WorkspaceDocument } fro
 import { LONGEST_COPY_MS, undo } from './undo.ts'
 
 /** A function lives for 28 s (infra/deploy/functions.ts), and clocks differ: an attempt this old has no process. */
-export const LONGEST_LIFE_MS = 40_000
+const LONGEST_LIFE_MS = 40_000
 
 /**
  * Makes the pending item of an attempt. Twins, attempts at the same document, meet here, before anything is copied. A

@@ -19,9 +19,11 @@ function prepare({ leastErasureSeconds = 0 } = {}) {
     api.call(name, { parameters: { ...PARAMETERS, ...parameters }, ...(name.startsWith('save') && { body }) })
   const bodyOf = async (answer: ReturnType<typeof call>) => (await answer).body as Record<string, unknown>
   const iso = (ms: number) => new Date(ms).toISOString()
-  /** What the function does. @param found of each bucket */
-  const erase = (found: Awaited<ReturnType<ErasedObjects['erase']>> = { erased: 0, refused: 0 }) => {
-    const deps = { ...api.ports, apiKeys: api.ports.keyAdministration, erasedObjects: { erase: async () => found } }
+  type Found = Awaited<ReturnType<ErasedObjects['erase']>>
+  /** What the function does. @param found of each bucket @param sandbox of that one */
+  const erase = (found: Found = { erased: 0, refused: 0 }, sandbox: Found = found) => {
+    const eraseOf: ErasedObjects['erase'] = async ({ bucket }) => (bucket === 'sandbox' ? sandbox : found)
+    const deps = { ...api.ports, apiKeys: api.ports.keyAdministration, erasedObjects: { erase: eraseOf } }
     return eraseWorkspace(WORKSPACE, deps, signal)
   }
   return { ...api, ask: call, bodyOf, iso, erase }
@@ -72,7 +74,7 @@ it('is worked off, says how far it is and what remains with its end, and the id 
   await erase()
   const ended = clock.nowMs
   clock.nowMs += 20 * 60_000
-  await erase()
+  await erase(undefined, { erased: 0, refused: 0, isDenied: true, reason: 'AccessDenied' })
   const erased = await bodyOf(ask('retrieve_erasure'))
   expect(erased).toMatchObject({
     state: 'erased',
@@ -82,6 +84,7 @@ it('is worked off, says how far it is and what remains with its end, and the id 
     bytes_left: 0,
   })
   expect(erased.remains).toEqual([
+    { what: 'container_files', reason: 'AccessDenied', until: null },
     { what: 'late_uploads', until: iso(began + 7 * DAY_MS + 3_600_000) },
     ...[
       ['backups', 35],

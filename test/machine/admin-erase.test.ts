@@ -140,3 +140,14 @@ it('begins later, when told to, and does not wait; it may be taken back until th
   expect(withoutErase).toMatchObject({ code: 2, stderr: expect.stringContaining('belong to --erase') })
   expect(await admin(...erasing('ws_none', '--yes'))).toMatchObject({ code: 1 })
 })
+
+it('does not wait where nobody has begun minutes after its time, and says so', async () => {
+  const own = await workspaceWithDocument('ws_idle')
+  const past = Date.now() - 6 * 60_000
+  const to = { state: 'scheduled' as const, requestedAtMs: past, beginsAtMs: past, dueAtMs: past }
+  await service().deps.erasures.change(own.workspaceId, { shown: undefined, to }, signal)
+  whileWaiting = () => Promise.reject(new Error('it waits'))
+  const { code, stderr } = await admin(...erasing('ws_idle'))
+  expect([code, stderr]).toEqual([1, expect.stringContaining('Nobody has begun to erase ws_idle')])
+  expect((await admin(...erasing('ws_idle', '--cancel'))).code).toBe(0)
+})

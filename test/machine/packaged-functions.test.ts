@@ -1,5 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
+import { openStores } from '../../lib/aws/stores.ts'
 import { METRICS, NAMESPACE } from '../../lib/metrics.ts'
 import type { TestWorkspace } from '../support/protocol/workspaces.ts'
 import { playRound } from '../support/state-machine/play-round.ts'
@@ -75,6 +76,25 @@ describe('the packaged scheduled functions', () => {
   it('resolveDueWork fails when it cannot list what is due', async () => {
     const runtime = await start('resolveDueWork', { DOCUMENTS_TABLE: 'not-there' })
     await expect(runtime.invoke({})).rejects.toThrow('due work of 32 shards could not be listed')
+  })
+
+  it('eraseWorkspaces goes on with what is due, and counts what it could not erase', async () => {
+    const { erasures, ledger } = openStores({ ...standIns(), now: Date.now })
+    const signal = AbortSignal.timeout(60_000)
+    const ask = async () => {
+      const { workspaceId } = await world().newWorkspace(100)
+      const to = { state: 'scheduled' as const, requestedAtMs: 1, beginsAtMs: Date.now(), dueAtMs: Date.now() }
+      await erasures.change(workspaceId, { shown: undefined, to }, signal)
+      return async () => (await ledger.read(workspaceId, signal))?.erasure?.state
+    }
+    const stateOfFirst = await ask()
+    const broken = await start('eraseWorkspaces', { DOCUMENTS_TABLE: 'not-there' })
+    expect([await broken.invoke({}), await stateOfFirst()]).toEqual([{ advanced: 0, failed: 1 }, 'erasing'])
+    expect(takeLines(broken)).toContainEqual(expect.objectContaining({ ErasuresFailed: 1 }))
+    const stateOfSecond = await ask()
+    const runtime = await start('eraseWorkspaces')
+    expect([await runtime.invoke({}), await stateOfSecond()]).toEqual([{ advanced: 1, failed: 0 }, 'verifying'])
+    expect(takeLines(runtime).filter((line) => 'ErasuresFailed' in line)).toEqual([])
   })
 
   it('auditWorkspaces, played by its state machine, finds a drift, counts and logs it, and changes nothing', async () => {

@@ -61,7 +61,7 @@ async function erased(workspaceId: WorkspaceId, stores: Stores, { output, signal
     const closed = await findErasure(workspaceId, stores, signal)
     const { state, refused, beginsAtMs, dueAtMs = 0 } = closed.erasure
     if (state === 'scheduled' && stores.now() > beginsAtMs + LATE_MS) {
-      const message = `Nobody has begun to erase ${workspaceId}: does the stage run, and has it this version?`
+      const message = `Nobody has begun to erase ${workspaceId}: is the stage running, and deployed with this version?`
       throw new CommandError('not_erased', `${message} --cancel opens it again.`)
     }
     if (refused) {

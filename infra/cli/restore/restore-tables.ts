@@ -45,7 +45,7 @@ export async function restoreTables(
   const ledgers = restores.find(({ parameter }) => parameter === 'workspacesTable')
   const { closed, opened, unreadable } = ledgers ? await carryOver(ledgers, config, client, signal) : NOTHING
   if (closed > 0) output.note(`What came back of ${counted(closed, 'closed workspace')} will be erased again.`)
-  if (opened > 0) output.note(`${counted(opened, 'workspace')} stays, whose erasure was taken back since.`)
+  if (opened > 0) output.note(`Open again, as their erasure was taken back since: ${counted(opened, 'workspace')}.`)
   for (const { id, error } of unreadable)
     output.fail({ reason: 'unreadable', message: `${id}: whether it was erased since is not known: ${error}` })
   const where = `settings/${target.stage ?? 'STAGE'}.yml`

@@ -26,7 +26,7 @@ export interface Erasures {
 export interface ErasedObjects {
   /**
    * Deletes every version, delete marker and unfinished upload that the bucket lists.
-   * @returns how many went; how many S3 has refused to delete, and why, in its own words; or that it lists nothing to us
+   * @returns how many went; how many S3 has refused to delete, and why, by the name of its error; or that it lists nothing to us
    */
   erase(
     from: { bucket: 'documents' | 'sandbox'; workspaceId: WorkspaceId },

@@ -18,7 +18,7 @@ async function prepare() {
   await ports.addDocument()
   await ports.closeWorkspace()
   const erase = vi.fn<ErasedObjects['erase']>(async () => ({ erased: 0, refused: 0 }))
-  const removeAll = vi.fn(async () => {})
+  const removeAll = vi.fn(async (_: string, __: number) => {})
   const bus = { put: vi.fn<EventBus['put']>(async () => new Map()) }
   const own = { ...deps, erasedObjects: { erase }, apiKeys: { removeAll }, bus }
   const run = () => eraseWorkspace(WORKSPACE, own, signal)
@@ -53,6 +53,8 @@ it('removes keys, items, bytes and objects, looks again after twenty minutes, an
     dueAtMs: beganAtMs + LATE_MS,
   })
   expect([removeAll.mock.calls.length, erase.mock.calls.length]).toEqual([3, 6])
+  // Keys, too, that were made by a clock that is years ahead.
+  for (const [, madeByMs] of removeAll.mock.calls) expect(madeByMs).toBeGreaterThan(2 * clock.nowMs)
   clock.nowMs += 20 * MINUTE_MS
   expect(await run()).toBeUndefined()
 })
