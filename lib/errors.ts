@@ -123,6 +123,10 @@ export const REASONS = {
     detail: 'The file at this path is not the one that the request names.',
     twin: true,
   },
+  container_file_exists: {
+    status: 400,
+    detail: 'The container has another file at this path. To replace it, send "on_existing": "replace".',
+  },
   container_file_not_regular: { status: 404, detail: 'The path names a directory or a link, not a file.', twin: true },
   container_file_archived: {
     status: 404,

@@ -5,7 +5,7 @@ import {
   newApiKeyRecord,
 } from '../auth/api-key-administration.ts'
 import { hashToken, keyIdOf, newToken } from '../auth/api-token.ts'
-import { type ApiKeyGrant, PERMISSIONS, PLATFORM_PERMISSIONS } from '../auth/caller.ts'
+import { type ApiKeyGrant, ONLY_IF_LISTED, PERMISSIONS, PLATFORM_PERMISSIONS } from '../auth/caller.ts'
 import { ServiceError } from '../errors.ts'
 
 export interface KeyDependencies {
@@ -20,8 +20,8 @@ export interface NewKey {
   isNew: boolean
 }
 
-/** A management key has every permission anyway. */
-const POSSIBLE = { standard: PERMISSIONS, management: [], platform: PLATFORM_PERMISSIONS }
+/** A management key has the others anyway. */
+const POSSIBLE = { standard: PERMISSIONS, management: ONLY_IF_LISTED, platform: PLATFORM_PERMISSIONS }
 const TRIES = 3
 const YEAR_MS = 365 * 86_400_000
 /** A record with so many stays below 4 KB, so authentication reads one unit. */
@@ -77,8 +77,7 @@ function requirePossible({ kind = 'standard', permissions, ...change }: ApiKeyCh
   }
   const possible: readonly string[] = POSSIBLE[kind]
   const impossible = permissions?.find((each) => !possible.includes(each))
-  if (impossible)
-    refuse(`A ${kind} key takes ${possible.length > 0 ? possible.join(', ') : 'no permissions'}, not ${impossible}.`)
+  if (impossible) refuse(`A ${kind} key takes ${possible.join(', ')}, not ${impossible}.`)
   const endsAtMs = 'expiresAtMs' in change ? (change.expiresAtMs ?? Number.POSITIVE_INFINITY) : nowMs
   // It can make keys of every workspace.
   if (kind === 'platform' && endsAtMs > nowMs + YEAR_MS) refuse('A platform key ends within a year: say when.')

@@ -4,6 +4,7 @@ import {
   type AnyCaller,
   type ApiKeyStore,
   type Caller,
+  ONLY_IF_LISTED,
   PERMISSIONS,
   type Permission,
   PLATFORM_PERMISSIONS,
@@ -32,10 +33,11 @@ export async function authenticate(
 
 type AnyPermission = Permission | PlatformPermission
 
-/** Management keys may do everything with files; others what their record lists, and a platform key nothing with files. */
+/** What the key's record lists; and all of PERMISSIONS but ONLY_IF_LISTED, for a management key. */
 export function permissionsOf({ kind, permissions }: Pick<AnyCaller, 'kind' | 'permissions'>): AnyPermission[] {
   const possible = kind === 'platform' ? PLATFORM_PERMISSIONS : PERMISSIONS
-  return possible.filter((each) => kind === 'management' || permissions.includes(each))
+  const hasAnyway = (each: string) => kind === 'management' && !ONLY_IF_LISTED.includes(each)
+  return possible.filter((each) => hasAnyway(each) || permissions.includes(each))
 }
 
 export function hasPermission(caller: AnyCaller, permission: AnyPermission): boolean {

@@ -1,7 +1,15 @@
 import type { WorkspaceId } from '../ids.ts'
 
-/** The rights that a standard key may have; a management key may do everything. docs/security.md lists the risk of each. */
-export const PERMISSIONS = ['files:promote', 'files:read', 'files:delete', 'containers:read'] as const
+/** The rights that a standard key may have. docs/security.md lists the risk of each. */
+export const PERMISSIONS = [
+  'files:promote',
+  'files:read',
+  'files:delete',
+  'containers:read',
+  'containers:write',
+] as const
+/** Those that even a management key has only if its record lists them; it has all others. */
+export const ONLY_IF_LISTED: readonly string[] = ['containers:write'] satisfies (typeof PERMISSIONS)[number][]
 export type Permission = (typeof PERMISSIONS)[number]
 /** The rights that a platform key may have, besides those that each of them has. */
 export const PLATFORM_PERMISSIONS = ['workspaces:erase'] as const

@@ -12,6 +12,7 @@ import { createErasures } from './dynamodb/erasures.ts'
 import { createLedger } from './dynamodb/ledger.ts'
 import { createLedgerMaintenance } from './dynamodb/ledger-maintenance.ts'
 import { createRateLimiter } from './dynamodb/rate-limiter.ts'
+import { createContainerFileWriter } from './s3/container-file-writer.ts'
 import { createContainerFiles } from './s3/container-files.ts'
 import { createDocumentObjects } from './s3/document-objects.ts'
 import { createDownloadSigner } from './s3/download-signer.ts'
@@ -59,6 +60,7 @@ export const listing = (on: StoreSettings) => createDocumentListing(table(on, 'd
 export const objects = (on: StoreSettings) => createObjectStore(buckets(on))
 export const documentObjects = (on: StoreSettings) => createDocumentObjects(buckets(on))
 export const containerFiles = (on: StoreSettings) => createContainerFiles(buckets(on))
+export const containerFileWriter = (on: StoreSettings) => createContainerFileWriter(buckets(on))
 export const downloads = (on: StoreSettings) => createDownloadSigner(buckets(on))
 export const erasedObjects = (on: StoreSettings) => createErasedObjects(buckets(on))
 /** undefined: the stage writes none */
@@ -68,7 +70,7 @@ export const usageFiles = (on: StoreSettings) =>
 const PORTS = {
   ...{ apiKeys, keyAdministration, rateLimiter, ledger, workspaces, dueWork, listing, documents: maintainedDocuments },
   ...{ erasures, erasedObjects },
-  ...{ objects, documentObjects, containerFiles, downloads, usageFiles },
+  ...{ objects, documentObjects, containerFiles, containerFileWriter, downloads, usageFiles },
   objectKeys: ({ config }: StoreSettings) => createObjectKeys(config.keyTemplates),
   leaseMs: ({ config }: StoreSettings) => config.leaseMs,
   now: ({ now }: StoreSettings) => now,

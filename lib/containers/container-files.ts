@@ -1,5 +1,8 @@
-import type { ContainerId, FilePath } from '../ids.ts'
+import type { DocumentObject } from '../documents/download-document.ts'
+import type { AttemptId, ContainerId, DocumentId, FilePath } from '../ids.ts'
+import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { ObjectKeys } from '../object-keys.ts'
+import type { RequestScope } from '../telemetry.ts'
 
 /** The one form of an ETag here: some servers leave the quotes out, and some proxies make it weak, which S3 never does. */
 export function quotedEtag(etag: string): string {
@@ -24,11 +27,26 @@ export interface ContainerFile extends ListedContainerFile {
   contentLanguage: string | undefined
   /** Its storage class requires a restore before it can be read. */
   isArchived: boolean
+  /** Of a file that was put back. Containers can forge it. */
+  restoredFrom?: RestoredFrom | undefined
+  /** In hex, by S3 itself. Only told when it was asked for, and S3 has computed it. */
+  sha256?: string | undefined
+}
+
+/** Which document a file was made of, and where it was put: kept in the object's metadata. */
+export interface RestoredFrom {
+  documentId: DocumentId
+  attemptId: AttemptId
+  fileId: string
 }
 
 export interface ContainerLookups {
   /** @throws ServiceError container_file_encrypted */
-  findContainerFile(objectKey: string, signal: AbortSignal): Promise<ContainerFile | undefined>
+  findContainerFile(
+    objectKey: string,
+    signal: AbortSignal,
+    options?: { withSha256: true },
+  ): Promise<ContainerFile | undefined>
   hasContainer(keyPrefix: string, signal: AbortSignal): Promise<boolean>
 }
 
@@ -43,6 +61,31 @@ export interface ContainerFiles extends ContainerLookups {
     request: { keyPrefix: string; afterKey: string | undefined; firstPage: number },
     signal: AbortSignal,
   ): AsyncIterable<{ files: ListedContainerFile[]; isLast: boolean }>
+}
+
+/** A copy of a document's object that is to be put into a container. */
+export interface PutBack {
+  document: Pick<WorkspaceDocument, 'objectKey' | 'sizeBytes' | 'mimeType' | 'contentEncoding'>
+  object: DocumentObject
+  /** Its own key. */
+  objectKey: string
+  restoredFrom: RestoredFrom
+  /** The file that it may replace; undefined: none may be there. */
+  over: ContainerFile | undefined
+  /** Whether what is there has these bytes already. */
+  isSame(file: ContainerFile): boolean
+}
+
+export interface ContainerFileWriter {
+  /**
+   * S3 judges what may be replaced when it writes, so that a late copy overwrites nothing that was written meanwhile.
+   * @returns undefined: another file is there, or none any more
+   * @throws ServiceError service_unavailable, request_timed_out: it may be written even so
+   */
+  write(
+    putBack: PutBack,
+    scope: Pick<RequestScope, 'deadline' | 'log'>,
+  ): Promise<Pick<ContainerFile, 'etag' | 'modifiedAt'> | undefined>
 }
 
 export interface ContainerFilesDependencies {

@@ -6,13 +6,23 @@ import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { Log } from '../logging.ts'
 import { documentNotFound, type FindDocumentDependencies, findDocument } from './find-document.ts'
 
-export interface DocumentObjects {
-  /** @returns undefined when the object is lost */
-  findDocumentObject(objectKey: string, signal: AbortSignal): Promise<{ isArchived: boolean } | undefined>
+export interface DocumentObject {
+  isArchived: boolean
+  /** With its quotes. */
+  etag: string
+  contentLanguage?: string | undefined
 }
 
-export interface DownloadDocumentDependencies extends FindDocumentDependencies {
+export interface DocumentObjects {
+  /** @returns undefined when the object is lost */
+  findDocumentObject(objectKey: string, signal: AbortSignal): Promise<DocumentObject | undefined>
+}
+
+export interface DocumentContentDependencies extends FindDocumentDependencies {
   documentObjects: DocumentObjects
+}
+
+export interface DownloadDocumentDependencies extends DocumentContentDependencies {
   downloads: DownloadSigner
 }
 
@@ -34,12 +44,13 @@ export async function downloadDocument(
   return { document, download: { url: await deps.downloads.signDocument(described, life), expiresAt: life.until } }
 }
 
-async function requireContent(
+/** @throws ServiceError document_not_found, file_not_downloadable */
+export async function requireContent(
   document: WorkspaceDocument,
   log: Log,
-  { documents, documentObjects }: DownloadDocumentDependencies,
+  { documents, documentObjects }: DocumentContentDependencies,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<DocumentObject> {
   const { documentId } = document
   const metadata = { document_id: documentId }
   const object = await documentObjects.findDocumentObject(document.objectKey, signal)
@@ -47,7 +58,7 @@ async function requireContent(
     const detail = 'The content was moved to archive storage and must be restored before it can be downloaded.'
     throw new ServiceError('file_not_downloadable', { detail, metadata })
   }
-  if (object !== undefined) return
+  if (object !== undefined) return object
   // Either deleted since the record was read, which is normal, or lost, which must be reported.
   const current = await documents.find(document, signal)
   if (current?.state !== 'ready' || current.attemptId !== document.attemptId) throw documentNotFound(documentId)

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { MOST_REQUESTS_PER_MINUTE } from '../config.ts'
 import { ServiceError } from '../errors.ts'
+import { type FilePath, MAX_OBJECT_KEY_BYTES, problemInPath } from '../ids.ts'
 
 /** The members of a body. Those that are null count as not sent, except by platforms. */
 export type Body = Readonly<Record<string, unknown>>
@@ -11,6 +12,8 @@ const MAX_BODY_BYTES = 1_000_000
 export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body {
   const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
   if (bytes.length > MAX_BODY_BYTES) refuseBody(`It must have at most ${MAX_BODY_BYTES} bytes.`)
+  // What every form with a file in it begins with.
+  const isForm = bytes.subarray(0, 2).toString() === '--'
   let value: unknown
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -20,7 +23,7 @@ export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body 
     // Refused like any other text that is no object.
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    refuseBody('It must be a JSON object in UTF-8.')
+    refuseBody(`It must be a JSON object in UTF-8${isForm ? ', not a form: files are not uploaded here' : ''}.`)
   return value as Body
 }
 
@@ -35,6 +38,19 @@ export function readNumber(body: Body, name: string, min: number, max: number): 
   if (value === undefined) return undefined
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
   return refuseBody(`${name} must be a whole number from ${min} to ${max}.`)
+}
+
+/** @returns the end of a sentence about a path or folder that no file id can name */
+export function problemInText(text: unknown): string | undefined {
+  // JSON can escape halves of characters, which UTF-8 cannot encode.
+  if (typeof text !== 'string' || !text.isWellFormed()) return 'must be a string of Unicode characters'
+  return Buffer.byteLength(text) > MAX_OBJECT_KEY_BYTES ? 'is too long' : problemInPath(text)
+}
+
+/** @throws ServiceError invalid_body */
+export function readPath(text: unknown, name: string): FilePath {
+  const problem = problemInText(text)
+  return problem === undefined ? (text as FilePath) : refuseBody(`${name} ${problem}.`)
 }
 
 export function readRequestsPerMinute(body: Body): number | undefined {

@@ -1,6 +1,7 @@
 import type { KeyDependencies } from '../administration/save-key.ts'
 import type { WorkspaceDependencies } from '../administration/save-workspace.ts'
 import type { DownloadContainerFileDependencies } from '../containers/download-container-file.ts'
+import type { RestoreDependencies } from '../containers/restore-document.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import { type ApiDependencies, createApiHandler } from './api-handler.ts'
 import { containerFileOperations } from './operations/container-file-operations.ts'
@@ -8,6 +9,7 @@ import { documentDeletion, documentReads, type ReadDocumentsDependencies } from 
 import { type ErasureDependencies, erasureOperations } from './operations/erasure-operations.ts'
 import { keyOperations } from './operations/key-operations.ts'
 import { ownKeyOperations, type RetrieveKeyDependencies } from './operations/own-key-operations.ts'
+import { restoreOperations } from './operations/restore-operations.ts'
 import { workspaceOperations } from './operations/workspace-operations.ts'
 
 /** The handler of each function. That of promotions is in promotion-handler.ts. */
@@ -32,4 +34,8 @@ export function createManageWorkspacesHandler(
 
 export function createReadContainerFilesHandler(deps: ApiDependencies & DownloadContainerFileDependencies) {
   return createApiHandler(containerFileOperations(deps), deps)
+}
+
+export function createWriteContainerFilesHandler(deps: ApiDependencies & RestoreDependencies) {
+  return createApiHandler(restoreOperations(deps), deps)
 }

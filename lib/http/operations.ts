@@ -79,6 +79,18 @@ export const OPERATIONS = {
     for: 'containers:read',
     headers: HEADERS_OF_DOWNLOADS,
   },
+  create_container_file: {
+    route: 'POST /v1/containers/{container_id}/files',
+    function: 'write-container-files',
+    for: 'containers:write',
+    body: ['file_id', 'path', 'on_existing'],
+  },
+  restore_container_files: {
+    route: 'POST /v1/containers/{container_id}/restore',
+    function: 'write-container-files',
+    for: 'containers:write',
+    body: ['files', 'on_existing', 'after'],
+  },
   retrieve_key: { route: 'GET /v1/key', function: 'read-documents', for: 'any' },
   list_workspaces: { ...MANAGED, route: 'GET /v1/workspaces', query: ['limit', 'cursor'] },
   retrieve_workspace: { ...MANAGED, route: `GET ${WORKSPACE}` },

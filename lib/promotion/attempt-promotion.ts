@@ -11,6 +11,7 @@ import type { WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import { LONGEST_COPY_MS, undo, undoWithoutHold } from '../ledger/undo.ts'
 import { holdBytes, requireAdmission } from './hold-bytes.ts'
 import { replay } from './idempotency.ts'
+import { keepRestored } from './keep-restored.ts'
 import { documentMatches } from './preconditions.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 import { requireRoom } from './room.ts'
@@ -39,8 +40,10 @@ export async function attemptPromotion(
   const { deadline, telemetry } = request
   const ids = { workspaceId, documentId, attemptId }
   const attempt: Attempt = { ...ids, objectKey: deps.objectKeys.documentObject(ids) }
-  telemetry.annotate({ document_id: documentId, attempt_id: attemptId, size_bytes: file.sizeBytes })
+  const kept = await keepRestored(target, file, request, deps)
+  if (kept) return kept
 
+  telemetry.annotate({ document_id: documentId, attempt_id: attemptId, size_bytes: file.sizeBytes })
   const findingType = resolveMimeType(file, target.path, () => lookInside(file, request, deps))
   await requireRoom(request.mayHaveTwin ? target : undefined, file.sizeBytes, request, deps)
   requireAdmission(workspaceId, deps)

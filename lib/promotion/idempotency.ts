@@ -32,11 +32,24 @@ export async function replay(
   request: Omit<AttemptRequest, 'mayHaveTwin'>,
   deps: PromotionDependencies,
 ): Promise<Promotion | undefined> {
-  const { room, expiresInSeconds, deadline } = request
   const isDeleted = document?.state === 'deleting' || document?.state === 'gone'
   if (isDeleted && !document.isExpired) throw new ServiceError('idempotency_key_spent')
   if (document?.state !== 'ready' || hasExpired(document, deps.now())) return undefined
   requireSameFile(document, target, request)
+  const kept = await keepAtLeast(document, request, deps)
+  return kept ?? replay(target, await deps.documents.find(document, request.deadline.signal), request, deps)
+}
+
+/**
+ * An earlier document as the answer, kept at least as long as the request asks for.
+ * @returns undefined: it has just changed, or expired
+ * @throws ServiceError document_expires_soon
+ */
+export async function keepAtLeast(
+  document: WorkspaceDocument,
+  { room, expiresInSeconds, deadline }: Pick<AttemptRequest, 'room' | 'expiresInSeconds' | 'deadline'>,
+  deps: PromotionDependencies,
+): Promise<Promotion | undefined> {
   const { expiresAt } = document
   if (expiresAt === undefined) return { document, isReplayed: true }
   const usage = await room.ledger()
@@ -52,8 +65,7 @@ export async function replay(
   if (endsSoon(document, now.getTime(), deps.leaseMs))
     throw new ServiceError('document_expires_soon', { retryAfterSeconds: secondsLeft })
   const isSet = await deps.documents.setExpiry(document, wanted, deadline.signal)
-  if (isSet) return { document: { ...document, expiresAt: wanted }, isReplayed: true, usage, expiry: asked }
-  return replay(target, await deps.documents.find(document, deadline.signal), request, deps)
+  return isSet ? { document: { ...document, expiresAt: wanted }, isReplayed: true, usage, expiry: asked } : undefined
 }
 
 /** Names the other file only to the key that promoted it, or to one that may read containers. */

@@ -8,7 +8,6 @@ import { attemptPromotion } from './attempt-promotion.ts'
 import { documentIdOfFile, replay } from './idempotency.ts'
 import { requirePromotable } from './promote-container-file.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies } from './promotion.ts'
-import { requireRoom } from './room.ts'
 
 /** The outcome for one of a request's files: a document, why it was refused, or that the time did not suffice for it. */
 export interface FileOutcome extends Partial<Promotion> {
@@ -55,10 +54,6 @@ export async function promoteOneOfMany(
     const kept = documentId && (await replay(location, earlier.get(documentId), request, deps))
     if (kept) return { path, outcome: 'kept', ...kept }
     if (!hasTime()) return { path, outcome: 'left' }
-    const isNew = documentId && earlier.has(documentId) && earlier.get(documentId) === undefined
-    // When a run finds the quota full, its other files need no lookup.
-    if (isNew && seen.sizeBytes <= deps.maxFileBytes)
-      await requireRoom({ ...location, documentId }, seen.sizeBytes, request, deps)
     const file = await (lookUp ?? findContainerFile(location, deps, signal))
     requirePromotable(file, location, request, deps)
     const promotion = await attemptPatiently(location, file, earlier, request, deps)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { API_FUNCTIONS } from '../../infra/deploy/functions.ts'
-import { PERMISSIONS, PLATFORM_PERMISSIONS } from '../../lib/auth/caller.ts'
+import { ONLY_IF_LISTED, PERMISSIONS, PLATFORM_PERMISSIONS } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { EXPOSED_HEADERS } from '../../lib/http/headers.ts'
 import { entryOf } from '../../lib/http/operations.ts'
@@ -37,9 +37,11 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
   const permissions = PERMISSIONS.filter((each) => each === whom)
   const others = PERMISSIONS.filter((each) => each !== whom)
   const isForFiles = permissions.length > 0
+  const isOnlyIfListed = ONLY_IF_LISTED.includes(whom)
 
   it.each([
-    ['a management key', { kind: 'management', permissions: [] }, whom !== 'platform'],
+    ['a management key', { kind: 'management', permissions: [] }, whom !== 'platform' && !isOnlyIfListed],
+    ['one with what has to be listed', { kind: 'management', permissions: ONLY_IF_LISTED }, whom !== 'platform'],
     ['a standard key with its one permission, if it needs one', { permissions }, whom !== 'platform'],
     ['a standard key with every other permission', { permissions: others }, whom === 'any'],
     ['a platform key', { kind: 'platform', permissions: [] }, !isForFiles && !permission],

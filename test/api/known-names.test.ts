@@ -10,7 +10,7 @@ import { type DocumentedOperation, isDocumentedBody, OPENAPI, PROMOTE } from '..
 import { OPERATIONS, type ServedOperation } from '../support/api/operations.ts'
 import { type RouteRequest, routeEvent } from '../support/api/rest-event.ts'
 import { addTenant, tenantOf } from '../support/api/tenant.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, createTestApi, PATH, withId } from '../support/api/test-api.ts'
 import { NOW_MS } from '../support/ports.ts'
 
 type TestedOperation = ServedOperation & { success: number; body?: object; needsErasure?: true }
@@ -24,7 +24,7 @@ const ALL: Record<string, TestedOperation> = {
 const OF_VENDORS: Record<Place, string> = {
   query: 'before before_id scope_id provider name container_id __proto__ Limit',
   header: '',
-  body: 'expires_after file file_id file_ids purpose name workspace_id __proto__',
+  body: 'expires_after file file_ids purpose name workspace_id __proto__',
 }
 /** Libraries, browsers and proxies add these to any request. They change nothing but the shape of an answer. */
 const HEADERS_OF_LIBRARIES =
@@ -51,7 +51,7 @@ function verdictsOf({ method, path }: DocumentedOperation, place: Place): Map<st
 }
 
 /** A request that succeeds, to which others are added; and for each name that is used, what is right and what is not. */
-async function prepare(operation: TestedOperation) {
+async function prepare(name: string, operation: TestedOperation) {
   const api = createTestApi({ rateLimiter: UNLIMITED })
   const documentId = idOf(await api.promote({})) as DocumentId
   await addTenant(api)
@@ -64,14 +64,14 @@ async function prepare(operation: TestedOperation) {
   const isForPlatform = /^.workspaces/.test(operation.path)
   const send = async ({ headers, ...more }: RouteRequest) => {
     if (isForPlatform && operation.method === 'delete') await addTenant(api)
-    const request = { parameters, body: operation.body, ...more }
+    const request = { parameters, body: withId(operation.body, documentId), ...more }
     const authorization = { authorization: `Bearer ${isForPlatform ? api.platformToken : api.managementToken}` }
     const event = routeEvent(operation, { ...request, headers: { ...authorization, ...headers } })
     return invoke(api.handlers[operation.functionId], { event, operation })
   }
   /** The other members of a right body. */
   const baseFor = (name: string) => {
-    const { paths, ...others } = { ...(operation.body as { paths?: unknown }) }
+    const { paths, ...others } = { ...(withId(operation.body, documentId) as { paths?: unknown }) }
     return paths !== undefined && name !== 'paths' ? { prefix: '' } : others
   }
   /** @param value as JSON.parse makes it: in a literal, __proto__ would be the prototype */
@@ -86,7 +86,8 @@ async function prepare(operation: TestedOperation) {
   }
   const ofDocuments = formatCursor(WORKSPACE, { createdAt: new Date(NOW_MS), documentId })
   const cursor = cursors[operation.path as keyof typeof cursors] ?? ofDocuments
-  const after = operation === OPERATIONS.list_documents ? documentId : formatFileId('a')
+  const afters = { list_documents: documentId, restore_container_files: '0' }
+  const after = afters[name as keyof typeof afters] ?? formatFileId('a')
   const many = Array(101).fill(documentId)
   const values: Record<string, [good: unknown, bad: unknown]> = {
     ...{ limit: ['1', '0'], order: ['asc', 'up'], cursor: [cursor, '.'], page: [cursor, 'x'], purpose: ['batch', 'x'] },
@@ -109,15 +110,20 @@ async function prepare(operation: TestedOperation) {
       expires_at: ['2099-01-01T00:00:00Z', 'x'],
       grace_seconds: [0, -1],
     },
-    ...{ Prefer: ['wait=1', ''], prefix: ['', '/'], paths: [[PATH], []] },
+    ...{ Prefer: ['wait=1', ''], prefix: ['', '/'], paths: [[PATH], []], path: ['b.csv', '/'] },
+    ...{
+      file_id: [documentId, 1],
+      files: [[{ file_id: documentId, path: 'b.csv' }], []],
+      on_existing: ['replace', 'x'],
+    },
   }
   const valuesOf = (name: string) => (Object.hasOwn(values, name) && values[name]) || ['x', 'x']
   return { documents: api.stored.documents, send, sendWith, baseFor, valuesOf }
 }
 
-describe.each(Object.entries(ALL))('%s', (_, operation) => {
+describe.each(Object.entries(ALL))('%s', (operationName, operation) => {
   it.each(Object.keys(OF_VENDORS) as Place[])('uses, accepts or refuses each %s that anybody knows', async (place) => {
-    const { documents, send, sendWith, valuesOf } = await prepare(operation)
+    const { documents, send, sendWith, valuesOf } = await prepare(operationName, operation)
     const verdicts = verdictsOf(operation, place)
     const used = [...verdicts.keys()].filter((name) => verdicts.get(name) === 'used')
     const known = Object.values(ALL).flatMap((each) => [...verdictsOf(each, place).keys()])
@@ -144,8 +150,10 @@ describe.each(Object.entries(ALL))('%s', (_, operation) => {
   })
 
   it('takes an empty body, as clients send it with nothing to say, unless it needs to know more', async () => {
-    const { send } = await prepare(operation)
-    const needsBody = [OPERATIONS.promote_container_files, OPERATIONS.save_key].includes(operation as never)
+    const { send } = await prepare(operationName, operation)
+    const needsBody = /^(promote_container_files|save_key|create_container_file|restore_container_files)$/.test(
+      operationName,
+    )
     for (const body of ['', ' ', '{}', 'null', '{"x":null}']) {
       const isRefused = needsBody || body.includes('x')
       expect((await send({ body })).status, body).toBe(isRefused ? 400 : operation.success)
@@ -153,7 +161,7 @@ describe.each(Object.entries(ALL))('%s', (_, operation) => {
   })
 
   it('takes null and what is empty for a member where the document does', async () => {
-    const { send, baseFor } = await prepare(operation)
+    const { send, baseFor } = await prepare(operationName, operation)
     const names = [...verdictsOf(operation, 'body').keys()]
     for (const member of names.flatMap((name) => [null, '', []].map((value) => ({ [name]: value })))) {
       const body = { ...baseFor(Object.keys(member).join()), ...member }
@@ -163,7 +171,7 @@ describe.each(Object.entries(ALL))('%s', (_, operation) => {
   })
 
   it('takes what libraries, browsers and proxies add to any request', async () => {
-    const { send } = await prepare(operation)
+    const { send } = await prepare(operationName, operation)
     const names = `${HEADERS_OF_LIBRARIES} ${HEADERS_OF_HTTP}`.split(' ')
     const workspace =
       { '/workspaces': '' }[operation.path] ??

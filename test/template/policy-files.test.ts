@@ -113,13 +113,17 @@ describe('docs/policies/cross-account-sandbox-bucket.json', () => {
     for (const { Principal } of allowing(/^LetFunctions/)) expect(Principal).toEqual({ AWS: roles })
   })
 
-  it('lets the function that erases workspaces do there what its role may', () => {
+  it.each([
+    ['EraseWorkspacesRole', 'ERASE_WORKSPACES_ROLE_ARN', /^LetFunction(Erase|Find)/],
+    ['WriteContainerFilesRole', 'WRITE_CONTAINER_FILES_ROLE_ARN', /^LetFunction(Write|LookUp)/],
+  ])('lets %s do there what it may', (role, arn, sids) => {
     const [, prod] = variants
-    const ofRole = prod && templateStatements(prod, 'EraseWorkspacesRole')
-    const inSandboxes = ofRole?.filter(({ Sid = '' }) => /Sandboxes$/.test(Sid)) ?? []
-    const erasing = allowing(/^LetFunction(?!s)/)
-    expect(actionsOf(erasing)).toEqual(actionsOf(inSandboxes))
-    for (const { Principal } of erasing) expect(Principal).toEqual({ AWS: ['ERASE_WORKSPACES_ROLE_ARN'] })
+    const ofRole = prod && templateStatements(prod, role)
+    // The rights of keys are not given by the bucket.
+    const inSandboxes = ofRole?.filter(({ Sid = '' }) => /^(?!En|De).*Sandboxes$/.test(Sid)) ?? []
+    const allowed = allowing(sids)
+    expect(actionsOf(allowed)).toEqual(actionsOf(inSandboxes))
+    for (const { Principal } of allowed) expect(Principal).toEqual({ AWS: [arn] })
   })
 
   it('lets writers do there what their role may', () => {

@@ -41,6 +41,8 @@ describe('roles', () => {
     ['ReadContainerFilesRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
     ['PromoteContainerFileRole', 'ReadSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
     ['PromoteContainerFileRole', 'WriteDocuments', 'platform-documents/*/files/*/*'],
+    ['WriteContainerFilesRole', 'ReadDocuments', 'platform-documents/*/files/*/*'],
+    ['WriteContainerFilesRole', 'WriteSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],
     ['ResolveDueWorkRole', 'DiscardObjects', 'platform-documents/*/files/*/*'],
     ['AuditWorkspacesRole', 'LookAtObjects', 'platform-documents/*'],
     ['SandboxWriterRole', 'ReadAndWriteSandboxes', 'platform-boxes/tenants/*/boxes/*/fs/*'],

@@ -101,6 +101,8 @@ describe('buckets', () => {
       ['PromoteContainerFileRole', ['kms:GenerateDataKey', 'kms:Decrypt'], EXISTING.documentsKmsKeyArn],
       ['ReadContainerFilesRole', 'kms:Decrypt', EXISTING.sandboxKmsKeyArn],
       ['ReadDocumentsRole', 'kms:Decrypt', EXISTING.documentsKmsKeyArn],
+      ['WriteContainerFilesRole', 'kms:Decrypt', EXISTING.documentsKmsKeyArn],
+      ['WriteContainerFilesRole', ['kms:GenerateDataKey', 'kms:Decrypt'], EXISTING.sandboxKmsKeyArn],
     ]
     const writing = ['SandboxWriterRole', ['kms:GenerateDataKey', 'kms:Decrypt'], EXISTING.sandboxKmsKeyArn]
     const ofTables = (service: Packaged, key: unknown) =>

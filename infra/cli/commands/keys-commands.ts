@@ -3,7 +3,7 @@ import { changeKey, type NewKey, renewToken, saveKey } from '../../../lib/admini
 import { saveWorkspace } from '../../../lib/administration/save-workspace.ts'
 import { saveWorkspaceKey } from '../../../lib/administration/save-workspace-key.ts'
 import type { ApiKeyChange } from '../../../lib/auth/api-key-administration.ts'
-import { type ApiKeyGrant, PERMISSIONS, PLATFORM_PERMISSIONS } from '../../../lib/auth/caller.ts'
+import { type ApiKeyGrant, ONLY_IF_LISTED, PERMISSIONS, PLATFORM_PERMISSIONS } from '../../../lib/auth/caller.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { wrongUsage } from '../command-error.ts'
@@ -26,7 +26,8 @@ const NONE = { permissions: [], userId: undefined, requestsPerMinute: undefined,
 const DAY_MS = 86_400_000
 const PLATFORM = 'a platform key: it manages workspaces and their keys, by the API'
 const MAY_ERASE = 'with --platform: it may also erase workspaces'
-const MAY = `what a standard key may do, one or more, separated by commas: ${PERMISSIONS.join(', ')}`
+const MANAGEMENT = `a management key, with every permission but ${ONLY_IF_LISTED.join(', ')}, which --permission adds`
+const MAY = `what the key may do, one or more, separated by commas: ${PERMISSIONS.join(', ')}`
 const END = 'when it expires: a time (2027-01-31T00:00Z), a duration from now (90d, 24h; 0s: at once)'
 const PER_MINUTE = '--requests-per-minute <number>'
 const OWN = "its own rate limit, in place of its workspace's"
@@ -48,7 +49,7 @@ export function addKeysCommands(program: Command, run: Run): void {
     .addOption(new Option('--may-erase', MAY_ERASE).conflicts(['workspace', 'management', 'permissions']))
     .option('--name <name>', 'its name; a key that has it is made anew, with another token', values.parseKeyName)
     .addOption(graceOption(0, '0'))
-    .addOption(new Option('--management', 'a management key, with every permission').conflicts('permissions'))
+    .addOption(new Option('--management', MANAGEMENT))
   addSettings(create, [PERMISSION, USER, EXPIRES, LIMIT]).action(run(createKey))
   add('list', 'list keys, without their tokens, which are not stored')
     .option('--workspace <id>', 'only those of this workspace', values.parseWorkspaceId)
@@ -77,8 +78,7 @@ async function createKey(session: Session, options: KeyOptions): Promise<void> {
   const rights = { ...NONE, ...settingsIn<Pick<Required<ApiKeyGrant>, keyof typeof NONE>>(options) }
   if (!platform && !workspaceId) throw wrongUsage('Say --workspace or --platform.')
   if (!platform && !management && rights.permissions.length === 0) {
-    const words = `every permission, or some of ${PERMISSIONS.join(', ')}`
-    throw wrongUsage(`A key needs --management or a --permission: ${words}.`)
+    throw wrongUsage(`A key needs --management or a --permission, of ${PERMISSIONS.join(', ')}.`)
   }
   const stores = await session.stores()
   if (workspaceId === undefined) {

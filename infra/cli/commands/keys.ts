@@ -9,7 +9,7 @@ export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
   WORKSPACE: ({ workspaceId }) => workspaceId ?? '-',
   NAME: ({ name }) => name ?? '-',
   KIND: ({ kind }) => kind,
-  PERMISSIONS: (key) => (key.kind === 'management' ? 'all' : permissionsOf(key).join(', ') || 'none'),
+  PERMISSIONS: (key) => rightsIn(key) ?? 'none',
   USER: ({ userId }) => userId ?? '-',
   STATE: (key) => ({ text: stateOf(key), colour: stateOf(key) === 'enabled' ? 'green' : 'yellow' }),
   EXPIRES: ({ expiresAtMs }) => (expiresAtMs === undefined ? 'never' : time(expiresAtMs)),
@@ -18,7 +18,7 @@ export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
 
 export function keyInWords(key: ApiKeyRecord): string {
   const { keyId, name, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs, requestsPerMinute } = key
-  const rights = kind === 'management' ? 'every permission' : permissions.join(', ') || 'no permission'
+  const rights = rightsIn(key) ?? 'no permission'
   const called = name === undefined ? '' : ` (${name})`
   const more = permissions.length > 0 ? `, with ${rights}` : ''
   const whose = workspaceId === undefined ? ` for all workspaces${more}` : ` of workspace ${workspaceId} with ${rights}`
@@ -28,6 +28,11 @@ export function keyInWords(key: ApiKeyRecord): string {
   const expiry = expiresAtMs === undefined ? 'does not expire' : `expire${isExpired ? 'd' : 's'} ${time(expiresAtMs)}`
   const status = !isEnabled ? 'disabled, ' : isExpired ? '' : 'enabled, '
   return `${keyId}${called}: ${kind} key${whose}${limit}${owner}; ${status}${expiry}`
+}
+
+function rightsIn(key: ApiKeyRecord): string | undefined {
+  if (key.kind === 'management') return ['all', ...key.permissions].join(', ')
+  return permissionsOf(key).join(', ') || undefined
 }
 
 export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | 'disabled' | 'expired' {

@@ -12,7 +12,7 @@ export interface StoredObject {
   etag: string
   /** Its description: type, encoding, storage class. */
   headers: Record<string, string>
-  /** In base64: of an object whose copier wanted it. */
+  /** In base64: of an object whose writer sent it, or whose copier wanted it. */
   sha256?: string | undefined
   versionId?: string | undefined
   modifiedAtMs: number

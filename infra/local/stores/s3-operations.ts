@@ -32,17 +32,20 @@ const PARAMETERS = new Set([
 export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Request) => S3Answer {
   const objectsOf = (bucket: string) => found(contents.buckets.get(bucket), 'NoSuchBucket')
 
-  function put(call: Call, made: Omit<StoredObject, 'modifiedAtMs'>): void {
+  function put(call: Call, made: Omit<StoredObject, 'modifiedAtMs'>): StoredObject {
     const { bucket, key, header } = call
     const unwanted = header('if-none-match')
     if (unwanted !== undefined && unwanted !== '*') throw new S3Failure(501, 'NotImplemented')
     if (unwanted && objectsOf(bucket).has(key)) throw new S3Failure(412, 'PreconditionFailed')
+    const wanted = header('if-match')
+    if (wanted) requireMatch(wanted, found(objectsOf(bucket).get(key), 'NoSuchKey'))
     const versions = contents.versions.get(bucket)
     const versionId = versions && randomBytes(16).toString('hex')
     const object = { ...made, versionId, modifiedAtMs: Date.now() }
     disk?.record(bucket, key, object)
     objectsOf(bucket).set(key, object)
     if (versionId !== undefined) versions?.set(versionKey(key, versionId), object)
+    return object
   }
 
   function objectOf(bucket: string, key: string, versionId: string | null | undefined): StoredObject {
@@ -88,10 +91,14 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
       const source = call.header('x-amz-copy-source') === undefined ? undefined : copySource(call)
       const { pieces, etag } = source ?? bytesOf(call.request)
       const headers = source === undefined || isReplaced ? describing(call.request.headers) : source.headers
-      const isHashed = source !== undefined && call.header('x-amz-checksum-algorithm') === 'SHA256'
+      const sent = call.header('x-amz-checksum-sha256')
+      const isHashed = source ? call.header('x-amz-checksum-algorithm') === 'SHA256' || source.sha256 : sent
       const sha256 = isHashed ? (disk?.sha256Of ?? sha256Of)(pieces) : undefined
-      put(call, { pieces, etag, headers, sha256 })
-      return source ? xml({ CopyObjectResult: { ETag: etag, ChecksumSHA256: sha256 } }) : { ...OK, headers: { etag } }
+      if (sent !== undefined && sent !== sha256) throw new S3Failure(400, 'BadDigest')
+      const { modifiedAtMs } = put(call, { pieces, etag, headers, sha256 })
+      if (!source) return { ...OK, headers: { etag } }
+      const LastModified = new Date(modifiedAtMs).toISOString()
+      return xml({ CopyObjectResult: { ETag: etag, LastModified, ChecksumSHA256: sha256 } })
     },
     'GET object': ({ bucket, key, query, header }) => {
       const { pieces, etag, headers, versionId, modifiedAtMs } = objectOf(bucket, key, query.get('versionId'))

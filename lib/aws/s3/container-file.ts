@@ -1,9 +1,15 @@
 import { GetObjectCommand, type HeadObjectCommandOutput, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
-import { type ContainerFile, type ContainerLookups, quotedEtag } from '../../containers/container-files.ts'
+import {
+  type ContainerFile,
+  type ContainerLookups,
+  quotedEtag,
+  type RestoredFrom,
+} from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
+import { type AttemptId, isDocumentId } from '../../ids.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
-import { headOrList } from './head-object.ts'
+import { headOrList, sha256In } from './head-object.ts'
 
 const PROBE_TIMEOUT_MS = 3000
 /** S3 user guide, "Working with archived objects": objects of these classes must be restored before they can be read. */
@@ -21,7 +27,9 @@ export interface SandboxSettings {
 export function createContainerLookups(settings: SandboxSettings): ContainerLookups {
   const { client, sandboxBucket: Bucket } = settings
   return {
-    findContainerFile: (objectKey, signal) => readContainerFile(settings, objectKey, signal),
+    findContainerFile(objectKey, signal, options) {
+      return readContainerFile(settings, objectKey, signal, options && { ChecksumMode: 'ENABLED' })
+    },
 
     async hasContainer(Prefix, signal) {
       const command = new ListObjectsV2Command({ Bucket, Prefix, MaxKeys: 1 })
@@ -36,10 +44,11 @@ async function readContainerFile(
   { client, sandboxBucket, onRefusedMissingKey }: SandboxSettings,
   objectKey: string,
   signal: AbortSignal,
+  checksum: { ChecksumMode: 'ENABLED' } | undefined,
 ): Promise<ContainerFile | undefined> {
   const object = { Bucket: sandboxBucket, Key: objectKey }
   try {
-    const head = await headOrList(client, object, signal, onRefusedMissingKey)
+    const head = await headOrList(client, { ...object, ...checksum }, signal, onRefusedMissingKey)
     return head && toContainerFile(objectKey, head)
   } catch (error) {
     // Answers to HeadObject have no body, so only another operation can tell the reason.
@@ -88,7 +97,7 @@ async function hasUnusableKey(
   }
 }
 
-function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): ContainerFile {
+export function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): ContainerFile {
   if (head.ContentLength === undefined || head.ETag === undefined) {
     throw new Error('S3 answered HeadObject without a length or an ETag')
   }
@@ -103,7 +112,18 @@ function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): Cont
     contentLanguage: onlyPlain(head.ContentLanguage),
     isArchived: isArchived(head),
     modifiedAt: head.LastModified ?? new Date(0),
+    restoredFrom: restoredFromIn(head),
+    sha256: sha256In(head),
   }
+}
+
+export const metadataOf = ({ documentId, attemptId, fileId }: RestoredFrom) => ({
+  ...{ 'document-id': documentId, 'attempt-id': attemptId, 'file-id': fileId },
+})
+
+function restoredFromIn({ Metadata = {} }: HeadObjectCommandOutput): RestoredFrom | undefined {
+  const { 'document-id': documentId = '', 'attempt-id': attemptId = '', 'file-id': fileId = '' } = Metadata
+  return isDocumentId(documentId) ? { documentId, attemptId: attemptId as AttemptId, fileId } : undefined
 }
 
 export function isArchived({ ArchiveStatus, StorageClass, Restore }: HeadObjectCommandOutput): boolean {

@@ -1,16 +1,39 @@
 import type { HeadObjectCommandOutput, S3Client } from '@aws-sdk/client-s3'
 import type { ContainerFile } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
-import type { CopyRequest } from '../../promotion/ports/object-store.ts'
 import { statusOf } from '../calls/failures.ts'
-import type { CopySettings } from './copy-plan.ts'
+import { type CopySettings, planParts } from './copy-plan.ts'
 import { headObject } from './head-object.ts'
 
-export interface ObjectCopySettings extends CopySettings {
+export interface ServerSideCopySettings extends CopySettings {
   client: S3Client
-  sandboxBucket: string
-  documentsBucket: string
 }
+
+/** What S3 copies, from where, to where. */
+export interface ServerSideCopy {
+  source: Pick<ContainerFile, 'objectKey' | 'versionId' | 'etag' | 'sizeBytes'> & { bucket: string }
+  target: { Bucket: string; Key: string }
+  /** S3 judges it when it writes, however late that is. */
+  condition: typeof ONLY_NEW | { IfMatch: string }
+  /** The metadata that readers of the bytes need; the source's own is left behind. */
+  headers: {
+    ContentType: string
+    ContentEncoding?: string | undefined
+    ContentLanguage?: string | undefined
+    Metadata?: Record<string, string>
+  }
+  /** Whether what is at the target was written by this copy, by an earlier try (see findArrived). */
+  isArrived(head: HeadObjectCommandOutput): boolean
+  /** Called with the upload that a copy in parts begins. */
+  onUpload?(upload: Upload): void
+}
+
+export type Upload = ServerSideCopy['target'] & { UploadId: string }
+
+/** What S3 tells of the copy; of one in parts, not when it was modified. */
+export type CopiedObject = Pick<HeadObjectCommandOutput, 'ETag' | 'ChecksumSHA256' | 'VersionId' | 'LastModified'>
+
+export const ONLY_NEW = { IfNoneMatch: '*' } as const
 
 const LEAST_COPY_TIMEOUT_MS = 8000
 /** A quarter of the usual 70 MiB/s. */
@@ -20,29 +43,20 @@ export function copyTimeoutMs(bytes: number): number {
   return Math.max(LEAST_COPY_TIMEOUT_MS, Math.ceil(bytes / SLOWEST_BYTES_PER_MS))
 }
 
-/** Exactly the bytes that were looked up. */
-export function pinnedSource({ objectKey, versionId, etag }: ContainerFile, { sandboxBucket }: ObjectCopySettings) {
-  const version = versionId === undefined ? '' : `?versionId=${encodeURIComponent(versionId)}`
-  return { CopySource: `${encodeCopySource(sandboxBucket, objectKey)}${version}`, CopySourceIfMatch: etag }
-}
+/** Whether a file of this size is copied whole: S3 tells no SHA-256 of a copy in parts. */
+export const copiesWhole = (sizeBytes: number, settings: CopySettings) => planParts(sizeBytes, settings) === undefined
 
-/** Nobody but this attempt writes the key: what is there can only be its own, by an earlier try (see findArrived). */
-export const ONLY_NEW = { IfNoneMatch: '*' } as const
+/** Exactly the bytes that were looked up. */
+export function pinnedSource({ bucket, objectKey, versionId, etag }: ServerSideCopy['source']) {
+  const version = versionId === undefined ? '' : `?versionId=${encodeURIComponent(versionId)}`
+  return { CopySource: `${encodeCopySource(bucket, objectKey)}${version}`, CopySourceIfMatch: etag }
+}
 
 /** The SDK sends CopySource as it is, so it is URL-encoded here, segment by segment (S3 API, CopyObject). */
 function encodeCopySource(bucket: string, key: string): string {
   const encode = (segment: string) =>
     encodeURIComponent(segment).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
   return `${bucket}/${key.split('/').map(encode).join('/')}`
-}
-
-/** The metadata that readers of the bytes need; the rest is left behind in the sandbox. */
-export function describingHeaders({ source, mimeType }: CopyRequest) {
-  return {
-    ContentType: mimeType,
-    ContentEncoding: source.contentEncoding || undefined,
-    ContentLanguage: source.contentLanguage,
-  }
 }
 
 /** S3 may answer 200 although the copy failed. The SDK recognises most such bodies; a missing ETag reveals the rest. */
@@ -55,12 +69,12 @@ export function requireEtag(result: { ETag?: string | undefined } | undefined): 
 /**
  * The object after a copy or completion that failed with `error`, if it exists all the same: the answer was lost, or S3
  * applied a try that it answered with an error, so that it refused the next one (412, 409). An unanswered try is never
- * repeated (send.ts) and nobody else writes the key, so what exists is complete.
+ * repeated (send.ts), so what exists is complete.
  */
 export async function findArrived(
   error: unknown,
-  request: CopyRequest,
-  { client, documentsBucket }: ObjectCopySettings,
+  { target, isArrived }: ServerSideCopy,
+  client: S3Client,
   signal: AbortSignal,
 ): Promise<HeadObjectCommandOutput | undefined> {
   const isUnanswered = error instanceof ServiceError && error.isUnanswered
@@ -69,7 +83,6 @@ export async function findArrived(
   const isRefused = statusOf(cause) === 412 || statusOf(cause) === 409
   if (!isUnanswered && !isUploadGone && !isRefused) return undefined
   // A HeadObject that fails proves nothing: the error of the copy stands.
-  const object = { Bucket: documentsBucket, Key: request.objectKey, ChecksumMode: 'ENABLED' } as const
-  const head = await headObject(client, object, signal).catch(() => undefined)
-  return head?.ContentLength === request.source.sizeBytes ? head : undefined
+  const head = await headObject(client, { ...target, ChecksumMode: 'ENABLED' }, signal).catch(() => undefined)
+  return head && isArrived(head) ? head : undefined
 }

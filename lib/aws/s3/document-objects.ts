@@ -8,7 +8,7 @@ export function createDocumentObjects(settings: { client: S3Client; documentsBuc
   return {
     async findDocumentObject(objectKey, signal) {
       const head = await headObject(client, { Bucket, Key: objectKey }, signal)
-      return head && { isArchived: isArchived(head) }
+      return head && { isArchived: isArchived(head), etag: head.ETag ?? '', contentLanguage: head.ContentLanguage }
     },
   }
 }

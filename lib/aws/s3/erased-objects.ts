@@ -11,7 +11,7 @@ import { keysOfWorkspace, type ObjectKeyTemplates } from '../../object-keys.ts'
 import { statusOf } from '../calls/failures.ts'
 import { CLOSING, send } from '../calls/send.ts'
 import { decodeKey } from './container-files.ts'
-import type { ObjectCopySettings } from './copy-requests.ts'
+import type { ObjectCopySettings } from './object-copy.ts'
 import { createObjectStore } from './object-store.ts'
 
 /** One by one is as fast as a thousand in a request, takes keys that no XML can name, and says which was refused. */

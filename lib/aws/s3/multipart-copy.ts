@@ -5,42 +5,35 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
-import type { ContainerFile } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
-import type { CopyRequest } from '../../promotion/ports/object-store.ts'
 import { send } from '../calls/send.ts'
 import { MAX_PARALLEL_PARTS, partRange } from './copy-plan.ts'
 import {
+  type CopiedObject,
   copyTimeoutMs,
-  describingHeaders,
   findArrived,
-  type ObjectCopySettings,
-  ONLY_NEW,
   pinnedSource,
   requireEtag,
+  type ServerSideCopy,
+  type ServerSideCopySettings,
+  type Upload,
 } from './copy-requests.ts'
 
 const CREATE_TIMEOUT_MS = 5000
 /** S3 may take only a few parts at once and refuse the others (503 SlowDown): they wait for those to end. */
 const PATIENCE = { retryForMs: 20_000, longestPauseMs: 1600 } as const
 
-interface Upload {
-  Bucket: string
-  Key: string
-  UploadId: string
-}
-
-/** @returns the version of the object, in a versioned bucket */
 export async function copyInParts(
-  request: CopyRequest,
+  copy: ServerSideCopy,
   plan: { partBytes: number; partCount: number },
-  settings: ObjectCopySettings,
+  settings: ServerSideCopySettings,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const upload = await createUpload(request, settings, signal)
-  const parts = await copyParts(upload, request.source, plan, settings, signal)
+): Promise<CopiedObject> {
+  const upload = await createUpload(copy, settings, signal)
+  copy.onUpload?.(upload)
+  const parts = await copyParts(upload, copy.source, plan, settings, signal)
 
-  return completeUpload(upload, parts, request, settings, signal)
+  return completeUpload(upload, parts, copy, settings, signal)
 }
 
 /**
@@ -49,12 +42,12 @@ export async function copyInParts(
  */
 async function copyParts(
   upload: Upload,
-  source: ContainerFile,
+  source: ServerSideCopy['source'],
   { partBytes, partCount }: { partBytes: number; partCount: number },
-  settings: ObjectCopySettings,
+  settings: ServerSideCopySettings,
   signal: AbortSignal,
 ): Promise<CompletedPart[]> {
-  const pinned = pinnedSource(source, settings)
+  const pinned = pinnedSource(source)
   const failed = new AbortController()
   const partSignal = AbortSignal.any([signal, failed.signal])
 
@@ -83,12 +76,15 @@ async function copyParts(
   }
 }
 
-async function createUpload(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Upload> {
-  const object = { Bucket: settings.documentsBucket, Key: request.objectKey }
-  const command = new CreateMultipartUploadCommand({ ...object, ...describingHeaders(request) })
+async function createUpload(
+  { target, headers }: ServerSideCopy,
+  { client }: ServerSideCopySettings,
+  signal: AbortSignal,
+): Promise<Upload> {
+  const command = new CreateMultipartUploadCommand({ ...target, ...headers })
   const options = { name: 'CreateMultipartUpload', signal, startsCopy: true, requestTimeoutMs: CREATE_TIMEOUT_MS }
-  const { UploadId } = await send(settings.client, command, options)
-  if (UploadId) return { ...object, UploadId }
+  const { UploadId } = await send(client, command, options)
+  if (UploadId) return { ...target, UploadId }
   throw new ServiceError('service_unavailable', { cause: new Error('S3 began an upload but did not name it') })
 }
 
@@ -99,25 +95,25 @@ async function createUpload(request: CopyRequest, settings: ObjectCopySettings, 
 async function completeUpload(
   upload: Upload,
   Parts: CompletedPart[],
-  request: CopyRequest,
-  settings: ObjectCopySettings,
+  copy: ServerSideCopy,
+  { client }: ServerSideCopySettings,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<CopiedObject> {
   const command = new CompleteMultipartUploadCommand({
     ...upload,
-    ...ONLY_NEW,
+    ...copy.condition,
     MultipartUpload: { Parts },
     // S3 compares it with the sum of the parts: an end-to-end check for free.
-    MpuObjectSize: request.source.sizeBytes,
+    MpuObjectSize: copy.source.sizeBytes,
   })
   try {
     const options = { name: 'CompleteMultipartUpload', signal, startsCopy: true }
-    const completed = await send(settings.client, command, options)
+    const completed = await send(client, command, options)
     requireEtag(completed)
-    return completed.VersionId
+    return completed
   } catch (error) {
-    const arrived = await findArrived(error, request, settings, signal)
+    const arrived = await findArrived(error, copy, client, signal)
     if (arrived === undefined) throw error
-    return arrived.VersionId
+    return arrived
   }
 }

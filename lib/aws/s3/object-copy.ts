@@ -1,70 +1,39 @@
-import { CopyObjectCommand, type HeadObjectCommandOutput } from '@aws-sdk/client-s3'
 import { type Reason, ServiceError } from '../../errors.ts'
 import type { Copied, CopyRequest } from '../../promotion/ports/object-store.ts'
 import { statusOf } from '../calls/failures.ts'
-import { send } from '../calls/send.ts'
 import { readStart } from './container-file.ts'
-import { planParts } from './copy-plan.ts'
-import {
-  copyTimeoutMs,
-  describingHeaders,
-  findArrived,
-  type ObjectCopySettings,
-  ONLY_NEW,
-  pinnedSource,
-  requireEtag,
-} from './copy-requests.ts'
+import { ONLY_NEW, type ServerSideCopy, type ServerSideCopySettings } from './copy-requests.ts'
 import { sha256In } from './head-object.ts'
-import { copyInParts } from './multipart-copy.ts'
+import { copyServerSide } from './server-side-copy.ts'
+
+export interface ObjectCopySettings extends ServerSideCopySettings {
+  sandboxBucket: string
+  documentsBucket: string
+}
 
 /** S3 names KMS's own errors so: the key is disabled, awaits its deletion, is gone or out of reach. */
-const KMS_FAILURE = /^KMS\./
+export const KMS_FAILURE = /^KMS\./
 
 /** A server-side copy. @throws ServiceError container_file_changed, container_file_archived, container_file_encrypted */
 export async function copyObject(
-  request: CopyRequest,
+  { source, objectKey, mimeType }: CopyRequest,
   settings: ObjectCopySettings,
   signal: AbortSignal,
 ): Promise<Copied> {
-  const plan = planParts(request.source.sizeBytes, settings)
-  try {
-    if (plan === undefined) return await copyWhole(request, settings, signal)
-    return { sha256: undefined, versionId: await copyInParts(request, plan, settings, signal) }
-  } catch (error) {
-    throw await translateCopyFailure(error, () => readStart(settings, request.source, 1, signal))
+  const { contentEncoding, contentLanguage: ContentLanguage } = source
+  const copy: ServerSideCopy = {
+    source: { ...source, bucket: settings.sandboxBucket },
+    target: { Bucket: settings.documentsBucket, Key: objectKey },
+    // Nobody but this attempt writes the key: what is there can only be its own.
+    condition: ONLY_NEW,
+    headers: { ContentType: mimeType, ContentEncoding: contentEncoding || undefined, ContentLanguage },
+    isArrived: ({ ContentLength }) => ContentLength === source.sizeBytes,
   }
-}
-
-async function copyWhole(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Copied> {
-  const copied = await sendCopy(request, settings, signal)
-  requireEtag(copied)
-  return { sha256: sha256In(copied), versionId: copied.VersionId }
-}
-
-type Written = Pick<HeadObjectCommandOutput, 'ETag' | 'ChecksumSHA256' | 'VersionId'>
-
-async function sendCopy(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal): Promise<Written> {
-  const command = new CopyObjectCommand({
-    ...pinnedSource(request.source, settings),
-    Bucket: settings.documentsBucket,
-    Key: request.objectKey,
-    ...ONLY_NEW,
-    ChecksumAlgorithm: 'SHA256',
-    MetadataDirective: 'REPLACE',
-    ...describingHeaders(request),
-    // Tags and annotations belong to the container platform, and copying them takes permissions we do not want.
-    TaggingDirective: 'REPLACE',
-    AnnotationDirective: 'EXCLUDE',
-  })
-  const requestTimeoutMs = copyTimeoutMs(request.source.sizeBytes)
   try {
-    const options = { name: 'CopyObject', signal, startsCopy: true, requestTimeoutMs }
-    const copied = await send(settings.client, command, options)
-    return { ...copied, ...copied.CopyObjectResult }
+    const copied = await copyServerSide(copy, settings, signal)
+    return { sha256: sha256In(copied), versionId: copied.VersionId }
   } catch (error) {
-    const arrived = await findArrived(error, request, settings, signal)
-    if (arrived === undefined) throw error
-    return arrived
+    throw await translateCopyFailure(error, () => readStart(settings, source, 1, signal))
   }
 }
 

@@ -10,10 +10,9 @@ import type { ObjectMaintenance } from '../../audit/ports/object-maintenance.ts'
 import type { ObjectStore } from '../../promotion/ports/object-store.ts'
 import { send } from '../calls/send.ts'
 import { createContainerLookups, readStart, type SandboxSettings } from './container-file.ts'
-import { planParts } from './copy-plan.ts'
-import type { ObjectCopySettings } from './copy-requests.ts'
+import { copiesWhole } from './copy-requests.ts'
 import { headOrList, sha256In } from './head-object.ts'
-import { copyObject } from './object-copy.ts'
+import { copyObject, type ObjectCopySettings } from './object-copy.ts'
 
 const REQUEST_TIMEOUT_MS = 3000
 
@@ -30,7 +29,6 @@ interface UploadMarkers {
 
 export function createObjectStore(settings: ObjectCopySettings & SandboxSettings): ObjectStore & ObjectMaintenance {
   const { client, documentsBucket } = settings
-  const copiesWhole = (sizeBytes: number) => planParts(sizeBytes, settings) === undefined
   const options = (name: string, signal: AbortSignal) => ({ name, signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })
 
   return {
@@ -38,13 +36,13 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
 
     readStart: (file, sizeBytes, signal) => readStart(settings, file, sizeBytes, signal),
 
-    copiesWhole,
+    copiesWhole: (sizeBytes) => copiesWhole(sizeBytes, settings),
 
     copy: (request, signal) => copyObject(request, settings, signal),
 
     async discard({ objectKey, versionId: VersionId, sizeBytes }, signal) {
       // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
-      if (sizeBytes === undefined || !copiesWhole(sizeBytes)) await abortUploads(objectKey, signal)
+      if (sizeBytes === undefined || !copiesWhole(sizeBytes, settings)) await abortUploads(objectKey, signal)
       const command = new DeleteObjectCommand({ Bucket: documentsBucket, Key: objectKey, VersionId })
       await send(client, command, options('DeleteObject', signal))
     },

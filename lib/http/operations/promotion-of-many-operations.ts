@@ -1,7 +1,7 @@
 import { requirePermission } from '../../auth/authenticate.ts'
 import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
 import { REASONS } from '../../errors.ts'
-import { type FilePath, formatFileId, MAX_OBJECT_KEY_BYTES, problemInPath } from '../../ids.ts'
+import { type FilePath, formatFileId } from '../../ids.ts'
 import type { Metrics } from '../../metrics.ts'
 import {
   MOST_FILES,
@@ -11,7 +11,7 @@ import {
 } from '../../promotion/promote-container-files.ts'
 import { answer, usageHeaders } from '../answers.ts'
 import type { Operations } from '../api-handler.ts'
-import { type Body, refuseBody } from '../body.ts'
+import { type Body, problemInText, readPath, refuseBody } from '../body.ts'
 import { readExpiresIn } from '../headers.ts'
 import { describeError } from '../middleware/answer-errors.ts'
 import { fileResponse } from '../shapes.ts'
@@ -75,7 +75,8 @@ function readFilesToPromote({ prefix, paths, after }: Body): Pick<PromotionOfMan
   if (prefix !== undefined && paths !== undefined) refuseBody('It may have prefix or paths, not both.')
   if (paths !== undefined) return { files: { paths: readPaths(paths) }, after }
   // Before a slash at its end is the path of a folder.
-  const problem = prefix === '' ? undefined : problemIn(typeof prefix === 'string' ? prefix.replace(/\/$/, '') : prefix)
+  const problem =
+    prefix === '' ? undefined : problemInText(typeof prefix === 'string' ? prefix.replace(/\/$/, '') : prefix)
   if (problem === undefined) return { files: { prefix: prefix as string }, after }
   return refuseBody(`prefix ${problem}.`)
 }
@@ -85,15 +86,8 @@ function readPaths(paths: unknown): FilePath[] {
     refuseBody(`paths must be an array of 1 to ${MOST_FILES} paths.`)
   }
   for (const [index, path] of paths.entries()) {
-    const problem = problemIn(path) ?? (paths.indexOf(path) < index ? 'is there twice' : undefined)
-    if (problem !== undefined) refuseBody(`paths[${index}] ${problem}.`)
+    readPath(path, `paths[${index}]`)
+    if (paths.indexOf(path) < index) refuseBody(`paths[${index}] is there twice.`)
   }
   return paths as FilePath[]
-}
-
-/** @returns the end of a sentence about a path or folder that no file id can name */
-function problemIn(text: unknown): string | undefined {
-  // JSON can escape halves of characters, which UTF-8 cannot encode.
-  if (typeof text !== 'string' || !text.isWellFormed()) return 'must be a string of Unicode characters'
-  return Buffer.byteLength(text) > MAX_OBJECT_KEY_BYTES ? 'is too long' : problemInPath(text)
 }

@@ -3,6 +3,7 @@ import {
   createManageWorkspacesHandler,
   createReadContainerFilesHandler,
   createReadDocumentsHandler,
+  createWriteContainerFilesHandler,
 } from '../../../lib/http/handlers.ts'
 import { OPERATIONS as DECLARED, type OperationName as DeclaredName } from '../../../lib/http/operations.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
@@ -15,7 +16,7 @@ interface Tested {
   facts?: object
   /** It succeeds only where an erasure was asked for. */
   needsErasure?: true
-  /** A body that succeeds; omitted: it needs none. */
+  /** A body that succeeds, with the document's id filled in; omitted: it needs none. */
   body?: object
   /** The calls to the stores, except for key and rate limit. */
   calls: readonly string[]
@@ -87,6 +88,16 @@ const TESTED = {
     success: 302,
     calls: ['HeadObject'],
   },
+  create_container_file: {
+    facts: { size_bytes: 8 },
+    body: { file_id: '{document_id}', path: 'back/report.csv' },
+    calls: ['HeadObject', 'HeadObject', 'documents.find', 'CopyObject'],
+  },
+  restore_container_files: {
+    facts: { restored: 1, present: 0, refused: 0 },
+    body: { files: [{ file_id: '{document_id}', path: 'back/report.csv' }] },
+    calls: ['HeadObject', 'HeadObject', 'documents.find', 'CopyObject'],
+  },
 } as const satisfies Record<Exclude<DeclaredName, 'promote_container_file'>, Tested>
 
 export type OperationName = keyof typeof TESTED
@@ -111,7 +122,8 @@ export type HandlerDependencies = Parameters<typeof createPromoteContainerFileHa
   Parameters<typeof createReadDocumentsHandler>[0] &
   Parameters<typeof createDeleteDocumentHandler>[0] &
   Parameters<typeof createManageWorkspacesHandler>[0] &
-  Parameters<typeof createReadContainerFilesHandler>[0]
+  Parameters<typeof createReadContainerFilesHandler>[0] &
+  Parameters<typeof createWriteContainerFilesHandler>[0]
 
 export type FunctionId = keyof ReturnType<typeof createHandlers>
 
@@ -123,5 +135,6 @@ export function createHandlers(deps: HandlerDependencies) {
     'delete-document': createDeleteDocumentHandler(deps),
     'manage-workspaces': createManageWorkspacesHandler(deps),
     'read-container-files': createReadContainerFilesHandler(deps),
+    'write-container-files': createWriteContainerFilesHandler(deps),
   }
 }

@@ -1,5 +1,5 @@
 import { beforeEach } from 'vitest'
-import { PLATFORM_PERMISSIONS } from '../../../lib/auth/caller.ts'
+import { ONLY_IF_LISTED, PLATFORM_PERMISSIONS } from '../../../lib/auth/caller.ts'
 import { entryOf } from '../../../lib/http/operations.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
@@ -16,6 +16,9 @@ export const CONTAINER = 'sess_1'
 export const PATH = 'output/report.csv'
 export const CSV = Buffer.from('a,b\n1,2\n')
 
+export const withId = (body: object | undefined, id: string) =>
+  body && JSON.parse(JSON.stringify(body), (_, value) => (value === '{document_id}' ? id : value))
+
 /** The whole HTTP surface, use cases and adapters, on stores in memory, with one container file and one key to begin with. */
 export function createTestApi(change: Partial<HandlerDependencies> = {}) {
   const ports = createPorts()
@@ -27,6 +30,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     ...ports.deps,
     apiKeys,
     containerFiles: objects,
+    containerFileWriter: objects,
     documentObjects: objects,
     rateLimiter: createLimiter({ requestsPerMinute: 60, burst: 5 }, ports.deps.now, stored),
     metrics: { publish: (values, detail?: MetricDetail) => void published.push({ ...values, ...detail }) },
@@ -39,7 +43,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
   }
   const handlers = createHandlers(dependencies)
   const token = apiKeys.add()
-  const managementToken = apiKeys.add({ kind: 'management' })
+  const managementToken = apiKeys.add({ kind: 'management', permissions: [...ONLY_IF_LISTED] })
   const platformToken = apiKeys.add({ kind: 'platform', permissions: PLATFORM_PERMISSIONS })
   const putFile = (path: string, bytes: Buffer, contentType?: string, workspaceId = 'ws_1', containerId = CONTAINER) =>
     objects.sandbox.set(`sandboxes/${workspaceId}/${containerId}/${path}`, storedObject({ bytes, contentType }))
@@ -69,8 +73,9 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
   ): Promise<AnyResponse> {
     const operation = OPERATIONS[name]
     const byDefault = entryOf(name).for === 'platform' ? platformToken : managementToken
+    const { document_id: id = 'file_1' } = (request.parameters ?? {}) as { document_id?: string }
     const event = routeEvent(operation, {
-      body: OPERATIONS[name].body,
+      body: withId(operation.body, id),
       ...request,
       headers: { Authorization: `Bearer ${byDefault}`, ...headers },
     })

@@ -1,6 +1,7 @@
 import { S3 } from '@aws-sdk/client-s3'
 import { etagOf, type Piece, type S3Contents, type StoredObject } from '../../../infra/local/stores/s3-contents.ts'
 import { createS3 } from '../../../infra/local/stores/s3-operations.ts'
+import { MAX_ATTEMPTS } from '../../../lib/aws/clients.ts'
 import { inProcess } from './in-process.ts'
 import type { Store, WireAnswer } from './store.ts'
 
@@ -23,6 +24,7 @@ export function createMemoryS3() {
 export const memoryS3Client = (store: Store) =>
   new S3({
     region: 'us-east-1',
+    maxAttempts: MAX_ATTEMPTS,
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
     forcePathStyle: true,
     signer: { sign: async (request: object) => request },

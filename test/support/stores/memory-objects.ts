@@ -1,4 +1,5 @@
 import type { StoredObject } from '../../../infra/local/stores/s3-contents.ts'
+import { createContainerFileWriter } from '../../../lib/aws/s3/container-file-writer.ts'
 import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
 import { createDocumentObjects } from '../../../lib/aws/s3/document-objects.ts'
 import { createDownloadSigner } from '../../../lib/aws/s3/download-signer.ts'
@@ -13,14 +14,19 @@ export function createMemoryObjects() {
   const { store, contents } = createMemoryS3()
   const [sandbox, documents] = [new Map<string, StoredObject>(), new Map<string, StoredObject>()]
   contents.buckets.set('sandboxes', sandbox).set('documents', documents)
-  const client = memoryS3Client(store)
+  // A test may stand between.
+  const wire = { store }
+  const client = memoryS3Client((request) => wire.store(request))
   const settings = { client, sandboxBucket: 'sandboxes', documentsBucket: 'documents', ...COPY_SETTINGS }
   const objects = {
     ...createObjectStore(settings),
     ...createContainerFiles(settings),
     ...createDocumentObjects(settings),
+    ...createContainerFileWriter(settings),
     sandbox,
     documents,
+    wire,
+    uploads: contents.uploads,
   }
   return { objects, downloads: createDownloadSigner(settings) }
 }

@@ -5,7 +5,7 @@ import { filesOf } from '../../../infra/bundle/build.ts'
 
 /** Just above each zip's size, so that growth is noticed. The promotion's zip includes a library of file types. */
 const ZIP_BUDGETS_BYTES: Readonly<Record<string, number>> = {
-  'functions/promote-container-file.ts': 158_500,
+  'functions/promote-container-file.ts': 159_000,
   'functions/publish-events.ts': 64_000,
 }
 const ZIP_BUDGET_BYTES = 124_500

@@ -1,0 +1,68 @@
+import { AbortMultipartUploadCommand } from '@aws-sdk/client-s3'
+import { type ContainerFileWriter, quotedEtag } from '../../containers/container-files.ts'
+import { ServiceError } from '../../errors.ts'
+import type { RequestScope } from '../../telemetry.ts'
+import { statusOf } from '../calls/failures.ts'
+import { send } from '../calls/send.ts'
+import { createContainerLookups, metadataOf, type SandboxSettings, toContainerFile } from './container-file.ts'
+import { ONLY_NEW, type ServerSideCopy, type Upload } from './copy-requests.ts'
+import { KMS_FAILURE, type ObjectCopySettings } from './object-copy.ts'
+import { copyServerSide } from './server-side-copy.ts'
+
+const ABORT_TIMEOUT_MS = 3000
+
+export function createContainerFileWriter(settings: ObjectCopySettings & SandboxSettings): ContainerFileWriter {
+  const { client, sandboxBucket, documentsBucket } = settings
+  const { findContainerFile } = createContainerLookups(settings)
+
+  return {
+    async write({ document, object, objectKey, restoredFrom, over, isSame }, { deadline, log }) {
+      let upload: Upload | undefined
+      const copy: ServerSideCopy = {
+        source: { ...document, bucket: documentsBucket, etag: object.etag },
+        target: { Bucket: sandboxBucket, Key: objectKey },
+        condition: over ? { IfMatch: over.etag } : ONLY_NEW,
+        headers: {
+          ContentType: document.mimeType,
+          ContentEncoding: document.contentEncoding,
+          ContentLanguage: object.contentLanguage,
+          Metadata: metadataOf(restoredFrom),
+        },
+        isArrived: (head) => isSame(toContainerFile(objectKey, head)),
+        onUpload: (begun) => {
+          upload = begun
+        },
+      }
+      try {
+        const { ETag, LastModified } = await copyServerSide(copy, settings, deadline.signal)
+        if (ETag && LastModified) return { etag: quotedEtag(ETag), modifiedAt: LastModified }
+      } catch (error) {
+        // What cannot be aborted is ended by the bucket's rule for unfinished uploads.
+        if (upload) await abort(upload, deadline).catch((failure) => log.warn('upload not aborted', { error: failure }))
+        if (isOvertaken(error)) return undefined
+        throw translateFailure(error)
+      }
+      return findContainerFile(objectKey, deadline.signal)
+    },
+  }
+
+  async function abort(upload: Upload, deadline: RequestScope['deadline']): Promise<void> {
+    const signal = deadline.undoSignal()
+    const options = { name: 'AbortMultipartUpload', signal, requestTimeoutMs: ABORT_TIMEOUT_MS }
+    await send(client, new AbortMultipartUploadCommand(upload), options)
+  }
+}
+
+/** The file or the document has changed, or is gone; or somebody else writes the file at this moment. */
+function isOvertaken(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error
+  const isGone = cause instanceof Error && /^NoSuch(Key|Version|Upload)$/.test(cause.name)
+  return isGone || statusOf(cause) === 412 || statusOf(cause) === 409
+}
+
+function translateFailure(error: unknown): unknown {
+  const isOfKey = error instanceof Error && KMS_FAILURE.test(error.name)
+  if (!isOfKey) return error
+  const detail = 'A key that encrypts documents or sandboxes cannot be used.'
+  return new ServiceError('service_unavailable', { detail, cause: error })
+}

@@ -1,0 +1,113 @@
+import type { RestoreDependencies } from '../../containers/restore-document.ts'
+import {
+  type DocumentToRestore,
+  type RestoreOutcome,
+  type RestoreRequest,
+  restoreDocuments,
+} from '../../containers/restore-documents.ts'
+import { ServiceError } from '../../errors.ts'
+import { answer } from '../answers.ts'
+import type { ApiRequest, Operations } from '../api-handler.ts'
+import { type Body, readPath, refuseBody } from '../body.ts'
+import { describeError } from '../middleware/answer-errors.ts'
+import { containerFileResponse } from '../shapes.ts'
+
+const MOST_FILES = 100
+
+export function restoreOperations(deps: RestoreDependencies) {
+  return {
+    async create_container_file(request) {
+      const { body, state } = request
+      const { outcomes, waiting } = await restore(request, [readDocument(body)])
+      const [restored] = outcomes
+      if (restored === undefined) {
+        throw new ServiceError('rate_limited', { retryAfterSeconds: Math.ceil(request.pauseMs(waiting) / 1000) })
+      }
+      const { description, error } = restored
+      if (description === undefined) throw error
+      state.telemetry.annotate({ document_id: restored.documentId, size_bytes: description.sizeBytes })
+      return answer(describeFile(description), { etag: description.etag })
+    },
+
+    async restore_container_files(request) {
+      const { body, state } = request
+      const files = readDocuments(body)
+      const start = readStart(body, files.length)
+      const { outcomes, waiting } = await restore(request, files.slice(start))
+      const count = (wanted: RestoreOutcome['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted).length
+      state.telemetry.annotate({
+        ...{ restored: count('restored'), present: count('present'), refused: count('refused') },
+      })
+      const end = start + outcomes.length
+      const hasMore = end < files.length
+      const pauseMs = hasMore ? request.pauseMs(Math.max(1, waiting)) : 0
+      return answer({
+        object: 'list',
+        data: outcomes.map(describeOutcome),
+        has_more: hasMore,
+        next: hasMore ? String(end) : null,
+        ...(pauseMs > 0 && { retry_after_seconds: Math.ceil(pauseMs / 1000) }),
+      })
+    },
+  } satisfies Operations
+
+  function restore(request: ApiRequest, documents: readonly DocumentToRestore[]) {
+    const { event, caller, state, body } = request
+    const containerId = event.pathParameters?.container_id
+    state.telemetry.annotate({ container_id: containerId })
+    const { workspaceId } = caller
+    const wanted: Omit<RestoreRequest, keyof typeof state> = {
+      ...request,
+      ...{ workspaceId, containerId, documents, replaces: readOnExisting(body) },
+    }
+    return restoreDocuments({ ...state, ...wanted }, deps)
+  }
+}
+
+/** In this answer only, somebody has put the file there. */
+const describeFile = (description: NonNullable<RestoreOutcome['description']>) => ({
+  ...containerFileResponse(description),
+  source: 'user',
+})
+
+function describeOutcome({ documentId, path, outcome, description, error }: RestoreOutcome) {
+  return {
+    ...{ file_id: documentId, path: path ?? null, outcome },
+    ...(description && { container_file: { ...describeFile(description), etag: description.etag } }),
+    ...(error && { error: describeError(error, { retry_after_seconds: error.retryAfterSeconds }) }),
+  }
+}
+
+/** @throws ServiceError invalid_body */
+function readOnExisting({ on_existing = 'refuse' }: Body): boolean {
+  if (on_existing === 'refuse' || on_existing === 'replace') return on_existing === 'replace'
+  return refuseBody('on_existing must be refuse or replace.')
+}
+
+/** @param place of the member, for the sentence about it. @throws ServiceError invalid_body */
+function readDocument({ file_id, path }: Body, place = ''): DocumentToRestore {
+  if (typeof file_id !== 'string' || file_id === '') refuseBody(`${place}file_id must be the id of a document.`)
+  return { documentId: file_id, path: path == null ? undefined : readPath(path, `${place}path`) }
+}
+
+/** @throws ServiceError invalid_body */
+function readDocuments({ files }: Body): DocumentToRestore[] {
+  if (!Array.isArray(files) || files.length === 0 || files.length > MOST_FILES)
+    refuseBody(`files must be an array of 1 to ${MOST_FILES} objects.`)
+  const documents = files.map((file: unknown, index) => {
+    const place = `files[${index}]`
+    if (typeof file !== 'object' || file === null)
+      refuseBody(`${place} must be an object with the file_id of a document.`)
+    const other = Object.keys(file).find((name) => name !== 'file_id' && name !== 'path')
+    if (other !== undefined)
+      refuseBody(`${place} has ${JSON.stringify(other.slice(0, 64))}, but may have only file_id and path.`)
+    return readDocument(file as Body, `${place}.`)
+  })
+  return documents
+}
+
+/** How many of the files an earlier answer has told of. @throws ServiceError invalid_body */
+function readStart({ after = '0' }: Body, count: number): number {
+  const start = typeof after === 'string' && /^\d{1,3}$/.test(after) ? Number(after) : Number.NaN
+  return start < count ? start : refuseBody('after must be the next of an answer to a request with the same files.')
+}

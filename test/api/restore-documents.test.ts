@@ -1,0 +1,332 @@
+import { describe, expect, it, vi } from 'vitest'
+import { ServiceError } from '../../lib/errors.ts'
+import { formatFileId } from '../../lib/ids.ts'
+import { reasonOf, refusalOf } from '../support/api/promotion-answers.ts'
+import { NEXT, restoredList, restoredOutcomes, useRestoredFiles } from '../support/api/restored-files.ts'
+import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
+import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
+import { COPY_SETTINGS } from '../support/stores/memory-objects.ts'
+
+const GIB = 1024 ** 3
+const files = useRestoredFiles()
+const { keep, restore, restoreMany, show, write, objectAt, textAt } = files
+const LARGE = { bytes: Buffer.alloc(COPY_SETTINGS.multipartThresholdBytes + 1, 'x') }
+
+describe('POST /v1/containers/{container_id}/files', () => {
+  it('puts a document back at its own path, as GET shows it, with type and encoding, and counts nothing', async () => {
+    const encoded = { bytes: Buffer.from('encoded'), contentType: 'text/plain', contentEncoding: 'gzip' }
+    const id = await keep('notes/a.txt', encoded)
+    const answer = await restore({ file_id: id })
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { ...((await show('notes/a.txt')).body as object), source: 'user' },
+    ])
+    expect(answer.headers.etag).toBe((await show('notes/a.txt')).headers.etag)
+    const described = { 'content-type': 'text/plain', 'content-encoding': 'gzip' }
+    expect(objectAt('notes/a.txt')?.headers).toMatchObject(described)
+    expect(textAt('notes/a.txt')).toBe('encoded')
+    expect(files.usedBytes()).toBe(7)
+  })
+
+  it('puts it at another path, where it begins the container', async () => {
+    const answer = await restore({ file_id: await keep(), path: 'input/ä b.csv' }, 'sess_new')
+    const file = {
+      id: formatFileId('input/ä b.csv'),
+      container_id: 'sess_new',
+      path: 'input/ä b.csv',
+      bytes: CSV.length,
+    }
+    expect(answer.body).toMatchObject(file)
+    expect(textAt('input/ä b.csv', 'sess_new')).toBe(CSV.toString())
+  })
+
+  it.each([
+    ['whole', { bytes: CSV }],
+    ['in parts', LARGE],
+  ] as const)('is success again, with the same ETag, copied %s; and writes nothing', async (_, object) => {
+    const id = await keep('some.bin', object)
+    const [first, written] = [await restore({ file_id: id }), objectAt('some.bin')]
+    for (const on_existing of ['refuse', 'replace']) {
+      const again = await restore({ file_id: id, on_existing })
+      expect([again.status, again.headers.etag, objectAt('some.bin')]).toEqual([200, first.headers.etag, written])
+    }
+    // Where it came from, nothing is in the way either.
+    expect((await restore({ file_id: id }, CONTAINER)).status).toBe(200)
+  })
+
+  it('refuses another file at this path, and says which, or replaces it', async () => {
+    const id = await keep()
+    write(PATH, 'of the agent')
+    const refused = await restore({ file_id: id })
+    const { etag } = (await show()).headers
+    const metadata = { reason: 'container_file_exists', container_id: NEXT, path: PATH, etag, file_bytes: 12 }
+    expect([refused.status, refused.body]).toMatchObject([400, { error: { metadata } }])
+    expect(textAt()).toBe('of the agent')
+    expect((await restore({ file_id: id, on_existing: 'replace' })).status).toBe(200)
+    expect(textAt()).toBe(CSV.toString())
+  })
+
+  it.each([
+    ['whole, as a new file', { bytes: CSV }, 'refuse', undefined],
+    ['whole, over a file', { bytes: CSV }, 'replace', 'before'],
+    ['whole, as a new file that might replace one', { bytes: CSV }, 'replace', undefined],
+    ['in parts, as a new file', LARGE, 'refuse', undefined],
+    ['in parts, over a file', LARGE, 'replace', 'before'],
+  ] as const)(
+    'copied %s, overwrites nothing that is written after the lookup',
+    async (_, object, on_existing, before) => {
+      const { api } = files
+      const id = await keep('a.bin', object)
+      if (before) write('a.bin', before)
+      const { findDocumentObject } = api.objects
+      vi.spyOn(api.objects, 'findDocumentObject').mockImplementationOnce(async (...args) => {
+        // After the lookup of the container's file, which begins at the same time.
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        write('a.bin', '12345678')
+        return findDocumentObject(...args)
+      })
+      expect(refusalOf(await restore({ file_id: id, on_existing }))).toEqual([400, 'container_file_exists'])
+      expect(textAt('a.bin')).toBe('12345678')
+      expect([...api.objects.uploads.values()]).toEqual([])
+    },
+  )
+
+  it('is repeated when the file that was to be replaced has gone meanwhile', async () => {
+    const { api } = files
+    const id = await keep()
+    write(PATH, 'before')
+    const { findDocumentObject } = api.objects
+    vi.spyOn(api.objects, 'findDocumentObject').mockImplementationOnce(async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      api.objects.sandbox.delete(`sandboxes/ws_1/${NEXT}/${PATH}`)
+      return findDocumentObject(...args)
+    })
+    const answer = await restore({ file_id: id, on_existing: 'replace' })
+    expect([...refusalOf(answer), answer.headers['retry-after']]).toEqual([503, 'container_file_changed', '1'])
+    expect((await restore({ file_id: id, on_existing: 'replace' })).status).toBe(200)
+  })
+
+  it('of two at once, one wins, and the other says so', async () => {
+    const [one, other] = [
+      await keep('a', { bytes: Buffer.from('one') }),
+      await keep('b', { bytes: Buffer.from('other') }),
+    ]
+    const answers = await Promise.all([one, other].map((file_id) => restore({ file_id, path: 'c' })))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400])
+    expect(textAt('c')).toBe(answers[0]?.status === 200 ? 'one' : 'other')
+    const same = await Promise.all([one, one].map((file_id) => restore({ file_id, path: 'd' })))
+    expect(same.map(({ status }) => status)).toEqual([200, 200])
+  })
+
+  it.each<[string, object, number, string, RegExp]>([
+    ['no document', {}, 400, 'invalid_body', /file_id must be the id of a document/],
+    ['a number', { file_id: 1 }, 400, 'invalid_body', /file_id must be/],
+    [
+      'the id of a container file',
+      { file_id: formatFileId(PATH) },
+      404,
+      'document_not_found',
+      /id of a container file/,
+    ],
+    ['an unknown document', { file_id: 'file_11' }, 404, 'document_not_found', /no document/],
+    [
+      'a path out of the container',
+      { path: '../x' },
+      400,
+      'invalid_body',
+      /path contains an empty, "\." or "\.\." seg/,
+    ],
+    ['half a character', { path: '\ud800' }, 400, 'invalid_body', /path must be a string of Unicode/],
+    ['a path that is too long', { path: 'x'.repeat(1025) }, 400, 'invalid_body', /path is too long/],
+    ['a path too long for this container', { path: 'x'.repeat(1010) }, 400, 'invalid_file_id', /too long to be stored/],
+    ['another way', { on_existing: 'rename' }, 400, 'invalid_body', /refuse or replace/],
+    ['what it does not know', { purpose: 'x' }, 400, 'invalid_body', /only the members file_id, path, on_existing/],
+  ])('refuses %s, and changes nothing', async (_, body, status, reason, detail) => {
+    const id = await keep()
+    const before = [...files.api.objects.sandbox.keys()]
+    const needsDocument = !('file_id' in body) && Object.keys(body).length > 0
+    const answer = await restore({ ...(needsDocument && { file_id: id }), ...body })
+    expect(refusalOf(answer)).toEqual([status, reason])
+    expect(JSON.stringify(answer.body).replaceAll('\\"', '"')).toMatch(detail)
+    expect([...files.api.objects.sandbox.keys()]).toEqual(before)
+  })
+
+  it('refuses a form with a file in it, and says what it takes', async () => {
+    const form = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\na\r\n--x--\r\n'
+    const answer = await restore(form as never)
+    expect(refusalOf(answer)).toEqual([400, 'invalid_body'])
+    expect(JSON.stringify(answer.body)).toContain('JSON object in UTF-8, not a form: files are not uploaded here')
+  })
+
+  it("refuses another workspace's document and container like one that does not exist", async () => {
+    const id = await keep()
+    const { api } = files
+    const token = api.apiKeys.add({ workspaceId: 'ws_2' as never, permissions: ['containers:write'] })
+    const headers = { Authorization: `Bearer ${token}` }
+    const parameters = { container_id: NEXT }
+    const answer = await api.call('create_container_file', { parameters, headers, body: { file_id: id } })
+    expect(refusalOf(answer)).toEqual([404, 'document_not_found'])
+    expect(objectAt()).toBeUndefined()
+  })
+
+  it('refuses what is expired, lost, archived, too large, or would be no file', async () => {
+    const { api } = files
+    const expired = await keep('e', { bytes: CSV }, { 'File-Expires-In': '3600' })
+    api.clock.nowMs += 3_601_000
+    expect(refusalOf(await restore({ file_id: expired }))).toEqual([404, 'document_expired'])
+    const id = await keep()
+    const [key = ''] = [...api.objects.documents.keys()].filter((each) => each.includes(id.slice(5)))
+    const object = api.objects.documents.get(key)
+    api.objects.documents.delete(key)
+    expect(refusalOf(await restore({ file_id: id }))).toEqual([404, 'file_not_downloadable'])
+    if (object) api.objects.documents.set(key, { ...object, headers: { 'x-amz-storage-class': 'GLACIER' } })
+    expect(refusalOf(await restore({ file_id: id }))).toEqual([404, 'file_not_downloadable'])
+    const empty = await keep('empty', { bytes: Buffer.alloc(0) })
+    expect(refusalOf(await restore({ file_id: empty, path: 'x_$folder$' }))).toEqual([
+      404,
+      'container_file_not_regular',
+    ])
+    const six = await keep('six', { bytes: Buffer.from('6bytes') })
+    api.dependencies.maxFileBytes = 5
+    expect(refusalOf(await restore({ file_id: six }))).toEqual([413, 'file_too_large'])
+  })
+})
+
+describe('POST /v1/containers/{container_id}/restore', () => {
+  it('says of each document what came of it, in the order given, and one refused refuses no other', async () => {
+    const [a, b] = [await keep('a', { bytes: Buffer.from('aa') }), await keep('b', { bytes: Buffer.from('bb') })]
+    write('c', 'of the agent')
+    await restore({ file_id: a })
+    const wanted = [
+      { file_id: b },
+      { file_id: 'file_1' },
+      { file_id: a },
+      { file_id: a, path: 'c' },
+      { file_id: b, path: 'd' },
+    ]
+    const answer = await restoreMany({ files: wanted })
+    expect(restoredOutcomes(answer)).toEqual([
+      ['b', 'restored'],
+      [null, 'document_not_found'],
+      ['a', 'present'],
+      ['c', 'container_file_exists'],
+      ['d', 'restored'],
+    ])
+    const { data, ...page } = restoredList(answer)
+    expect(page).toEqual({ object: 'list', has_more: false, next: null })
+    expect(data.map(({ file_id }) => file_id)).toEqual(wanted.map(({ file_id }) => file_id))
+    expect(data[0]?.container_file).toMatchObject({ path: 'b', bytes: 2, source: 'user', etag: objectAt('b')?.etag })
+    expect(textAt('c')).toBe('of the agent')
+    const again = await restoreMany({ files: wanted.toSpliced(1, 1), on_existing: 'replace' })
+    expect(restoredOutcomes(again).map(([, outcome]) => outcome)).toEqual(['present', 'present', 'restored', 'present'])
+  })
+
+  it.each<[string, object, RegExp]>([
+    ['none', {}, /files must be an array of 1 to 100/],
+    ['an empty list', { files: [] }, /files must be an array of 1 to 100/],
+    ['more than 100', { files: Array(101).fill({ file_id: 'file_1' }) }, /files must be an array of 1 to 100/],
+    ['a string', { files: ['file_1'] }, /files\[0\] must be an object with the file_id/],
+    [
+      'a member that it does not know',
+      { files: [{ file_id: 'file_1', on_existing: 'x' }] },
+      /files\[0\] has "on_existing"/,
+    ],
+    [
+      'a bad path',
+      { files: [{ file_id: 'file_1' }, { file_id: 'file_1', path: '/a' }] },
+      /files\[1\]\.path must be relative/,
+    ],
+    [
+      'a path twice',
+      { files: [1, 2].map(() => ({ file_id: 'file_1', path: 'a' })) },
+      /Several files would have the path "a"/,
+    ],
+    ['an `after` of something else', { files: [{ file_id: 'file_1' }], after: '1' }, /after must be the next/],
+  ])('refuses %s, and changes nothing', async (_, body, detail) => {
+    const answer = await restoreMany(body)
+    expect(refusalOf(answer)).toEqual([400, 'invalid_body'])
+    expect(JSON.stringify(answer.body).replaceAll('\\"', '"')).toMatch(detail)
+  })
+
+  it('refuses two documents of the same filename, before it writes one', async () => {
+    const [one, other] = [await keep('a', { bytes: CSV }), await keep('a', { bytes: Buffer.from('other') })]
+    expect(reasonOf(await restoreMany({ files: [{ file_id: one }, { file_id: other }] }))).toBe('invalid_body')
+    expect(objectAt('a')).toBeUndefined()
+  })
+
+  it('ends where the time does, is gone on with, and begins at least one', async () => {
+    const ids: string[] = []
+    for (const path of ['a', 'b', 'c']) ids.push(await keep(path, { bytes: Buffer.from(path) }))
+    const body = { files: ids.map((file_id) => ({ file_id })) }
+    const late = { remainingMs: 7000 }
+    const first = await restoreMany(body, late)
+    expect([restoredOutcomes(first), restoredList(first)]).toMatchObject([
+      [['a', 'restored']],
+      { has_more: true, next: '1' },
+    ])
+    const second = await restoreMany({ ...body, after: '1' }, late)
+    expect([restoredOutcomes(second), restoredList(second).next]).toEqual([[['b', 'restored']], '2'])
+    expect(restoredOutcomes(await restoreMany({ ...body, after: '2' }))).toEqual([['c', 'restored']])
+  })
+
+  it('goes on without a document whose copy fails on our side, which only the log explains', async () => {
+    const [a, b] = [await keep('a', { bytes: CSV }), await keep('b', { bytes: CSV })]
+    const error = new ServiceError('service_unavailable', { cause: new Error('secret') })
+    vi.spyOn(files.api.objects, 'write').mockRejectedValueOnce(error)
+    const answer = await restoreMany({ files: [{ file_id: a }, { file_id: b }] })
+    expect(
+      restoredOutcomes(answer)
+        .map(([, outcome]) => outcome)
+        .toSorted(),
+    ).toEqual(['restored', 'service_unavailable'])
+    expect(restoredList(answer).data.find((each) => each.error)?.error?.metadata.retry_after_seconds).toBe(1)
+    expect(JSON.stringify(answer.body)).not.toContain('secret')
+    expect(files.api.logged).toContainEqual(expect.objectContaining({ message: 'a document was not restored', error }))
+  })
+})
+
+describe('the rate limit', () => {
+  const limited = useRestoredFiles({})
+  /** Of a key with 30 requests a minute, and a burst of 5. */
+  const ofKey = () => {
+    const token = limited.api.apiKeys.add({ permissions: ['containers:write'], requestsPerMinute: 30 })
+    return { headers: { Authorization: `Bearer ${token}` } }
+  }
+
+  it('counts each file, and ends a list with how long to wait', async () => {
+    const { api } = limited
+    const [id, request] = [await limited.keep(), ofKey()]
+    const body = { files: Array.from({ length: 9 }, (_, index) => ({ file_id: id, path: `f${index}` })) }
+    const first = restoredList(await limited.restoreMany(body, request))
+    expect(first).toMatchObject({ data: { length: 5 }, has_more: true, next: '5', retry_after_seconds: 8 })
+    api.clock.nowMs += 8000
+    const second = restoredList(await limited.restoreMany({ ...body, after: '5' }, request))
+    expect(second).toMatchObject({ data: { length: 4 }, has_more: false, next: null })
+  })
+
+  it('counts each further GiB, but never more than a whole burst', async () => {
+    const { api } = limited
+    const [id, request] = [await limited.keep(), ofKey()]
+    const ofSize = (gib: number) => {
+      api.stored.change(DOCUMENTS_TABLE, (item) => {
+        item.size_bytes = { N: String(gib * GIB) }
+      })
+    }
+    vi.spyOn(api.objects, 'write').mockResolvedValue({ etag: '"e"', modifiedAt: new Date(0) })
+    const again = (path: string) =>
+      api.call('create_container_file', { parameters: { container_id: NEXT }, body: { file_id: id, path }, ...request })
+    ofSize(2.5)
+    expect((await again('a')).status).toBe(200)
+    const refused = await again('b')
+    expect([...refusalOf(refused), refused.headers['retry-after']]).toEqual([429, 'rate_limited', '6'])
+    api.clock.nowMs += 6000
+    expect((await again('b')).status).toBe(200)
+    ofSize(5)
+    api.clock.nowMs += 60_000
+    expect((await again('c')).status).toBe(200)
+    const files = [{ file_id: id, path: 'd' }]
+    const waiting = { data: [], has_more: true, next: '0', retry_after_seconds: 10 }
+    api.clock.nowMs += 2000
+    expect(restoredList(await limited.restoreMany({ files }, request))).toMatchObject(waiting)
+  })
+})

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import type { ContainerFile } from '../../../lib/containers/container-files.ts'
+import { type AttemptId, type DocumentId, formatFileId } from '../../../lib/ids.ts'
+import { contentOf, storedObject } from '../../support/aws/memory-s3.ts'
+import type { Store, WireRequest } from '../../support/aws/store.ts'
+import { createRecordingLog, type LogLine } from '../../support/ports.ts'
+import { COPY_SETTINGS, createMemoryObjects } from '../../support/stores/memory-objects.ts'
+
+const KEY = 'sandboxes/ws_1/sess_1/a.bin'
+const SIZES = [
+  ['whole', 8, /^PUT .*a\.bin/],
+  ['in parts', COPY_SETTINGS.multipartThresholdBytes + 1, /^POST .*uploadId/],
+] as const
+
+/** One document's object, and a way to put it at {@link KEY}. @param before what is there when it is looked up */
+function prepare(sizeBytes: number, before?: string) {
+  const { objects } = createMemoryObjects()
+  const bytes = Buffer.alloc(sizeBytes, 'd')
+  const stored = storedObject({ bytes })
+  objects.documents.set('documents/d', stored)
+  const set = (text: string) => objects.sandbox.set(KEY, storedObject({ bytes: Buffer.from(text) }))
+  if (before !== undefined) set(before)
+  const logged: LogLine[] = []
+  const write = async () => {
+    const signal = AbortSignal.timeout(10_000)
+    const over = await objects.findContainerFile(KEY, signal)
+    const ids = { documentId: 'file_11' as DocumentId, attemptId: '1' as AttemptId }
+    const putBack = {
+      ...{ document: { objectKey: 'documents/d', sizeBytes, mimeType: 'text/plain' }, objectKey: KEY, over },
+      object: { isArchived: false, etag: stored.etag, contentLanguage: 'de' },
+      restoredFrom: { ...ids, fileId: formatFileId('a.bin') },
+      isSame: (file: ContainerFile) => file.sizeBytes === sizeBytes && file.restoredFrom?.attemptId === '1',
+    }
+    const deadline = { signal, leftMs: () => 10_000, undoSignal: () => signal }
+    return objects.write(putBack, { deadline, log: createRecordingLog(logged) })
+  }
+  const text = () => {
+    const object = objects.sandbox.get(KEY)
+    return object && contentOf(object).toString()
+  }
+  return { objects, bytes, set, text, write, logged }
+}
+
+const named = ({ method, path }: WireRequest) => `${method} ${path}`
+const broken = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+
+describe.each(SIZES)('a copy into a container, %s', (_, sizeBytes, lastCall) => {
+  it.each([undefined, 'before'])('that S3 makes late leaves what was written since (over %s)', async (before) => {
+    const { objects, write, set, text } = prepare(sizeBytes, before)
+    const { store } = objects.wire
+    const late: WireRequest[] = []
+    objects.wire.store = async (request) => {
+      if (!lastCall.test(named(request))) return store(request)
+      late.push(request)
+      throw broken()
+    }
+    await expect(write()).rejects.toMatchObject({ reason: 'service_unavailable', isUnanswered: true })
+    expect(text()).toBe(before)
+    set('of the agent')
+    expect(late).toHaveLength(1)
+    for (const request of late) await store(request)
+    expect(text()).toBe('of the agent')
+  })
+
+  it.each([undefined, 'before'])('whose answer is lost has succeeded if it is there (over %s)', async (before) => {
+    const { objects, write, bytes, text } = prepare(sizeBytes, before)
+    const { store } = objects.wire
+    objects.wire.store = async (request) => {
+      const answer = await store(request)
+      if (lastCall.test(named(request))) throw broken()
+      return answer
+    }
+    const written = await write()
+    expect(written?.etag).toBe(objects.sandbox.get(KEY)?.etag)
+    expect(text()).toBe(bytes.toString())
+  })
+
+  it('has type, language and where it comes from, and nothing else of the document', async () => {
+    const { objects, write } = prepare(sizeBytes)
+    await write()
+    expect(objects.sandbox.get(KEY)?.headers).toEqual({
+      'content-type': 'text/plain',
+      'content-language': 'de',
+      'x-amz-meta-document-id': 'file_11',
+      'x-amz-meta-attempt-id': '1',
+      'x-amz-meta-file-id': formatFileId('a.bin'),
+    })
+  })
+
+  it.each([
+    ['KMS.DisabledException', 400, 'service_unavailable'],
+    ['AccessDenied', 403, undefined],
+    ['SlowDown', 503, 'service_unavailable'],
+  ])('that fails with %s leaves no file and no upload', async (code, status, reason) => {
+    const { objects, write, text } = prepare(sizeBytes)
+    const { store } = objects.wire
+    const body = `<Error><Code>${code}</Code><Message>m</Message></Error>`
+    objects.wire.store = async (request) =>
+      lastCall.test(named(request)) ? { status, headers: {}, body } : store(request)
+    await expect(write()).rejects.toMatchObject(reason ? { reason } : { name: code })
+    expect([text(), objects.uploads.size]).toEqual([undefined, 0])
+  })
+})
+
+describe('a copy in parts', () => {
+  const [, [, sizeBytes]] = SIZES
+
+  it('that dies half-way leaves no part of a file', async () => {
+    const { objects, write, text } = prepare(sizeBytes)
+    const { store } = objects.wire
+    // The process dies with the first part: no call comes from it any more.
+    let isDead = false
+    const dying: Store = async (request) => {
+      if (isDead) throw broken()
+      isDead = /partNumber/.test(request.path)
+      return store(request)
+    }
+    objects.wire.store = dying
+    await expect(write()).rejects.toMatchObject({ reason: 'service_unavailable' })
+    objects.wire.store = store
+    expect(text()).toBeUndefined()
+    // The bucket's rule ends it.
+    expect(objects.uploads.size).toBe(1)
+    expect((await write())?.etag).toMatch(/-2"$/)
+  })
+
+  it('says in the log when it could not abort its upload', async () => {
+    const { objects, write, logged } = prepare(sizeBytes)
+    const { store } = objects.wire
+    objects.wire.store = async (request) => {
+      if (/partNumber|^DELETE/.test(named(request))) return { status: 403, headers: {}, body: '' }
+      return store(request)
+    }
+    await expect(write()).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } })
+    expect(logged).toMatchObject([{ level: 'warn', message: 'upload not aborted' }])
+  })
+})
