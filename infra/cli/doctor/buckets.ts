@@ -10,7 +10,8 @@ export const bucketChecks = (config: Config, s3: S3) =>
 
 /** A bucket that the stack creates passes all of these checks; an existing one may not. */
 export function bucketSetupChecks(config: Config, s3: S3): Check[] {
-  const { documentsBucket, keyTemplates } = config
+  const { documentsBucket, sandboxBucket, keyTemplates } = config
+  const { workspacesPrefix } = createObjectKeys(keyTemplates)
   return [
     ...bucketsOf(config).flatMap((bucket) => [
       publicAccessCheck(bucket, s3),
@@ -18,7 +19,8 @@ export function bucketSetupChecks(config: Config, s3: S3): Check[] {
       ownershipCheck(bucket, s3),
     ]),
     versioningCheck(documentsBucket, s3),
-    lifecycleCheck(documentsBucket, createObjectKeys(keyTemplates).workspacesPrefix, s3),
+    lifecycleCheck(documentsBucket, workspacesPrefix, s3),
+    ...(sandboxBucket === documentsBucket ? [] : [uploadsCheck(sandboxBucket, keyTemplates.sandbox, s3)]),
   ]
 }
 
@@ -71,11 +73,25 @@ function lifecycleCheck(Bucket: string, prefix: string, s3: S3): Check {
     const enabled = (answer?.Rules ?? []).filter(({ Status }) => Status === 'Enabled')
     const deleting = enabled.find((rule) => touches(rule, prefix) && (rule.Expiration?.Days || rule.Expiration?.Date))
     if (deleting) return problem(`its rule "${deleting.ID}" deletes documents by their age, still counted; remove it`)
-    const aborting = enabled.find((rule) => rule.AbortIncompleteMultipartUpload && covers(rule, prefix))
-    const days = aborting?.AbortIncompleteMultipartUpload?.DaysAfterInitiation
-    if (aborting) return `aborts unfinished uploads after ${days} days`
-    return problem('no rule aborts unfinished uploads of documents: S3 keeps and bills their parts; add one')
+    return abortingOf(enabled, prefix) ?? problem(`no rule aborts unfinished uploads of documents${KEPT}`)
   })
+}
+
+function uploadsCheck(Bucket: string, template: string, s3: S3): Check {
+  return setupCheck(`unfinished uploads in ${Bucket}`, 's3:GetLifecycleConfiguration', async (abortSignal) => {
+    const answer = await s3.getBucketLifecycleConfiguration({ Bucket }, { abortSignal }).catch(unlessUnset)
+    const enabled = (answer?.Rules ?? []).filter(({ Status }) => Status === 'Enabled')
+    const [prefix = ''] = template.split('{')
+    return abortingOf(enabled, prefix) ?? advice(`no rule aborts those of documents that are put back${KEPT}`)
+  })
+}
+
+const KEPT = ': S3 keeps and bills their parts; add one'
+
+function abortingOf(rules: LifecycleRule[], prefix: string): string | undefined {
+  const aborting = rules.find((rule) => rule.AbortIncompleteMultipartUpload && covers(rule, prefix))
+  const days = aborting?.AbortIncompleteMultipartUpload?.DaysAfterInitiation
+  return aborting && `aborts unfinished uploads after ${days} days`
 }
 
 /** S3 answers with an error when a configuration was never set. */

@@ -1,7 +1,7 @@
 import { audit } from '../../../lib/audit/audit.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
 import { notChecked } from '../doctor/check.ts'
-import { ask, expectAnswer, promotePath, type Question } from './http.ts'
+import { ask, expectAnswer, filePath, promotePath, type Question } from './http.ts'
 import { expectExpired, letExpire, promoteTwice, promoteWhenThere, promotion, promotionOfMany } from './promotions.ts'
 import { copyConditions, copyVersion, missingKey } from './s3.ts'
 import { findLogLines, findMetrics } from './telemetry.ts'
@@ -23,6 +23,7 @@ export const CHECKS: SmokeCheck[] = [
   { name: 'download the documents', run: downloadDocuments },
   { name: 'list the documents', run: listDocuments },
   { name: 'find and download a container file', run: downloadContainerFile },
+  { name: 'put a document back', run: putBack },
   refusal('a missing file', '404 container_file_not_found', (trial) => promotePath(MISSING, trial)),
   refusal('another ETag', '400 container_file_differs', small, { headers: { 'if-match': OF_NO_OBJECT } }),
   refusal('another SHA-256', '400 container_file_differs', small, { headers: { 'file-sha256': '0'.repeat(64) } }),
@@ -63,6 +64,20 @@ async function downloadContainerFile(trial: Trial, signal: AbortSignal): Promise
   const found = answer.body.data.find((each: { path: string }) => each.path === small.path)
   if (found === undefined) throw new Error(`${small.path} is not listed`)
   return download(`${path}/${found.id}/content`, small, trial, signal)
+}
+
+/** Unchanged, it is not kept twice: S3 tells the SHA-256 of what it has copied. */
+async function putBack(trial: Trial, signal: AbortSignal) {
+  const { path } = trial.restored
+  const [id] = [...trial.documents].find(([, file]) => file === trial.files.small) ?? []
+  const body = JSON.stringify({ file_id: id, path })
+  const answer = await ask(`/containers/${trial.containerId}/files`, { method: 'POST', body }, trial, signal)
+  if (answer.status === 500) return notChecked('the function may not write to this sandbox bucket (docs/deploy.md)')
+  expectAnswer(answer, '200')
+  await download(`${filePath(path, trial)}/content`, trial.restored, trial, signal)
+  const kept = expectAnswer(await ask(promotePath(path, trial), { method: 'POST' }, trial, signal), '200')
+  if (kept.body.id === id) return '200, the same bytes, and the same document when it is promoted'
+  throw new Error(`promoted, it is kept twice: as ${kept.body.id} beside ${id}`)
 }
 
 async function download(path: string, file: TrialFile, trial: Trial, signal: AbortSignal): Promise<string> {

@@ -4,6 +4,7 @@ import { Upload } from '@aws-sdk/lib-storage'
 import pMap from 'p-map'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
+import { ONLY_IF_LISTED } from '../../../lib/auth/caller.ts'
 import { connectionsOf } from '../../../lib/aws/clients.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { ContainerId, DocumentId, FilePath, WorkspaceId } from '../../../lib/ids.ts'
@@ -43,6 +44,7 @@ export function newTrial(stores: Stores, baseUrl: string) {
   const hasTwoParts = twoPartsBytes <= Math.min(maxFileBytes, multipartThresholdBytes)
   const workspaceId = `ws_smoke_${run}` as WorkspaceId
   const file = (path: string, bytes: Buffer) => ({ path: path as FilePath, bytes })
+  const small = file(SMALL, Buffer.from(`smoke ${run}\n`))
   return {
     stores,
     // The SDK's own retries are wanted here: every call may be repeated.
@@ -52,13 +54,15 @@ export function newTrial(stores: Stores, baseUrl: string) {
     workspaceId,
     containerId: `sess_smoke-${run}` as ContainerId,
     files: {
-      small: file(SMALL, Buffer.from(`smoke ${run}\n`)),
+      small,
       oddlyNamed: file(`${FOLDER}Übung 100% (a+b) %2F ☃.txt`, Buffer.from(`odd ${run}\n`)),
       ...(hasTwoParts && { uploadedInParts: file('uploaded-in-parts.bin', randomBytes(twoPartsBytes)) }),
       ...(hasLarge && { large: file('large.bin', randomBytes(largeBytes)) }),
     },
     /** Comes while somebody waits for it. */
     late: file('late.txt', Buffer.from(`late ${run}\n`)),
+    /** The small one, put back. */
+    restored: file('restored.txt', small.bytes),
     token: newToken(keyIdOf(workspaceId)),
     /** Documents that the service answered with, by their source file. */
     documents: new Map<DocumentId, TrialFile>(),
@@ -75,7 +79,8 @@ export async function setUp(trial: Trial, abortSignal: AbortSignal): Promise<str
   const files = Object.values(trial.files)
   await stores.workspaces.create(workspaceId, { quotaBytes: roomFor(trial) }, abortSignal)
   const expiresAtMs = startedAtMs + KEY_LIFE_MS
-  const grant = { workspaceId, kind: 'management', permissions: [], userId: 'smoke', expiresAtMs } as const
+  const permissions = [...ONLY_IF_LISTED]
+  const grant = { workspaceId, kind: 'management', permissions, userId: 'smoke', expiresAtMs } as const
   const key = newApiKeyRecord(trial.token, grant, startedAtMs)
   await stores.apiKeys.add(key, abortSignal)
   for (const file of files) await putFile(file, trial, abortSignal)
@@ -102,7 +107,7 @@ export function sandboxObject(path: FilePath, { stores, workspaceId, containerId
 
 /** Goes on when something cannot be removed; may be repeated. @returns what is left, one line each */
 export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<string[]> {
-  const { stores, s3, workspaceId, files, late, token } = trial
+  const { stores, s3, workspaceId, files, late, restored, token } = trial
   const left: string[] = []
   const remove = async (what: string, work: () => Promise<unknown>) => {
     await work().catch((error) => left.push(`${what} (${explainFailure(error).message})`))
@@ -114,7 +119,7 @@ export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<
     remove(`document ${document.documentId}`, () => deleteDocument(document, {}, stores, abortSignal))
   const documents = documentsIn(stores.documents.list(workspaceId, abortSignal))
   await remove(`documents of ${workspaceId}`, () => pMap(documents, deleteOne, { concurrency: 8 }))
-  for (const { path } of [...Object.values(files), late]) {
+  for (const { path } of [...Object.values(files), late, restored]) {
     const object = sandboxObject(path, trial)
     await remove(`sandbox file ${object.Key}`, () => s3.deleteObject(object, { abortSignal }))
   }

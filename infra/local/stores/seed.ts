@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { newApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
-import { PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
+import { ONLY_IF_LISTED, PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
 import { openStores } from '../../../lib/aws/stores.ts'
 import type { Config } from '../../../lib/config.ts'
 import { createDeadline } from '../../../lib/deadline.ts'
@@ -47,11 +47,17 @@ export async function seed(backends: Backends, previous: Partial<Demo> = {}): Pr
   const { config } = backends
   const signal = AbortSignal.timeout(SEED_TIMEOUT_MS)
   const { keyAdministration, workspaces } = openStores({ ...backends, now: Date.now })
-  /** @param permissions of a standard key; omitted: a management key */
+  /** @param permissions of a standard key; omitted: a management key, with all that there is */
   const addKey = async (workspaceId: WorkspaceId, former?: string, permissions?: readonly Permission[]) => {
     const token = former ?? newToken(keyIdOf(workspaceId))
     const kind = permissions === undefined ? ('management' as const) : ('standard' as const)
-    const grant = { workspaceId, kind, permissions: permissions ?? [], userId: 'user_demo', expiresAtMs: undefined }
+    const grant = {
+      workspaceId,
+      kind,
+      permissions: permissions ?? ONLY_IF_LISTED,
+      userId: 'user_demo',
+      expiresAtMs: undefined,
+    }
     await keyAdministration.add(newApiKeyRecord(token, grant, Date.now()), signal)
     return token
   }

@@ -4,6 +4,7 @@ import { hashToken } from '../../../lib/auth/api-token.ts'
 import { entryOf } from '../../../lib/http/operations.ts'
 import { type DocumentId, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../support/api/operations.ts'
+import { withId } from '../../support/api/test-api.ts'
 import { faultsFor } from '../../support/protocol/fault-kinds.ts'
 import { LARGE_BYTES } from '../../support/protocol/promotions-that-fail.ts'
 import type { TestProcess } from '../../support/protocol/test-process.ts'
@@ -58,7 +59,7 @@ const call = (ready: Prepared, name: OperationName, remainingMs?: number) => {
     { ...workspace, ...own },
     {
       parameters: { document_id: documentId, container_id: 'sess_1', file_id: formatFileId('a.txt'), ...tenant },
-      ...(body && { body: name === 'promote_container_files' ? { paths: ['a.txt'] } : body }),
+      body: name === 'promote_container_files' ? { paths: ['a.txt'] } : withId(body, documentId),
       remainingMs,
     },
   )

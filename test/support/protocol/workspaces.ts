@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { PLATFORM_PERMISSIONS } from '../../../lib/auth/caller.ts'
+import { ONLY_IF_LISTED, PLATFORM_PERMISSIONS } from '../../../lib/auth/caller.ts'
 import { openStores } from '../../../lib/aws/stores.ts'
 import { documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
@@ -39,7 +39,7 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
     /** Its limits are known already, as after its first request. @param quotaBytes omitted: it has no ledger yet */
     async newWorkspace(quotaBytes?: number): Promise<TestWorkspace> {
       const workspaceId = `ws_${randomUUID()}` as WorkspaceId
-      const token = await addKey(keysTable, { workspaceId, kind: 'management' })
+      const token = await addKey(keysTable, { workspaceId, kind: 'management' }, ONLY_IF_LISTED)
       await stores.rateLimiter.setLimits(workspaceId, { version: 0 }, AbortSignal.timeout(60_000))
       if (quotaBytes !== undefined) {
         await stores.workspaces.create(workspaceId, { quotaBytes }, AbortSignal.timeout(60_000))

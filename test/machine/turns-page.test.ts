@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process'
+import { chmod, mkdtemp, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { WorkspaceId } from '../../lib/ids.ts'
+import { read } from '../pages/pages.ts'
+import { fencedBlocks, isInstalled } from '../support/fenced-blocks.ts'
+import { printedBy } from '../support/machine/program.ts'
+import { ROOT, useService } from '../support/machine/services.ts'
+import { type FaultProxy, startFaultProxy } from '../support/protocol/fault-proxy.ts'
+import { CREDENTIALS } from '../support/stores/stand-ins.ts'
+
+const PROGRAMS = fencedBlocks(read('docs/turns.md')).map(({ language, text }) => ({ language, text }))
+const PERMISSIONS = ['files:read', 'containers:write', 'files:promote', 'containers:read'] as const
+
+/** Reads and writes its container's files, as a mount lets it: one stays, one grows, once for each turn, one is new. */
+const AGENT = `#!${process.execPath}
+import { S3 } from '@aws-sdk/client-s3'
+const { S3_ENDPOINT: endpoint, SANDBOX: Bucket, WORKSPACE } = process.env
+const credentials = ${JSON.stringify(CREDENTIALS)}
+const s3 = new S3({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials })
+const [, , container] = process.argv
+const keyOf = (path) => \`sandboxes/\${WORKSPACE}/\${container}/output/\${path}\`
+const read = async (path) => {
+  const found = await s3.getObject({ Bucket, Key: keyOf(path) }).catch(() => undefined)
+  return (await found?.Body?.transformToString()) ?? ''
+}
+const put = (path, Body) => s3.putObject({ Bucket, Key: keyOf(path), Body })
+const log = await read('log.txt')
+console.log('the agent finds', JSON.stringify(log))
+if ((await read('same.csv')) === '') await put('same.csv', 'a,b')
+if (!log.includes(container)) await put('log.txt', log + container + ' ')
+if (process.env.KILL) process.kill(process.ppid, 'SIGKILL')
+await put(container + '.txt', container)
+`
+
+const service = useService()
+let [directory, proxy] = [] as unknown as [string, FaultProxy]
+beforeAll(async () => {
+  proxy = await startFaultProxy(new URL(service().demo.base_url).origin)
+  directory = await mkdtemp(join(service().directory, 'turns-'))
+  await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
+  await writeFile(join(directory, 'agent.mjs'), AGENT)
+  await chmod(join(directory, 'agent.mjs'), 0o755)
+  for (const { language, text } of PROGRAMS) await writeFile(join(directory, fileOf(language)), text)
+})
+afterAll(() => proxy?.stop())
+
+const fileOf = (language: string) => ({ js: 'turn.mjs', python: 'turn.py' })[language] ?? language
+
+/** Where a program is killed: at one of its calls, before or after the service has done it; or by the agent. */
+type Kill = { call: number; when: 'before' | 'after' } | 'in the agent'
+
+/** A session in a workspace of its own. */
+async function newSession(language: string) {
+  const workspaceId = service().newWorkspaceId()
+  const token = await service().newKey(workspaceId, [...PERMISSIONS])
+  const { demo } = service()
+  const own = { API_KEY: token, BASE_URL: `${proxy.endpoint}/v1`, AGENT: join(directory, 'agent.mjs') }
+  const ofAgent = { S3_ENDPOINT: demo.s3_endpoint, SANDBOX: demo.sandbox_bucket, WORKSPACE: workspaceId }
+  const env = { ...process.env, ...own, ...ofAgent }
+  const command = language === 'js' ? process.execPath : 'python3'
+
+  async function turn(containers: string[], kill?: Kill) {
+    const killed = { ...env, ...(kill === 'in the agent' && { KILL: 'yes' }) }
+    const program = spawn(command, [fileOf(language), ...containers], { cwd: directory, env: killed })
+    const printed = printedBy(program)
+    proxy.calls.length = 0
+    proxy.fault = () => {
+      if (kill === undefined || kill === 'in the agent' || proxy.calls.length !== kill.call) return undefined
+      program.kill('SIGKILL')
+      return { kind: kill.when === 'after' ? 'lose_answer' : 'refuse' }
+    }
+    const code = await new Promise((resolve) => program.once('exit', resolve))
+    proxy.fault = () => undefined
+    return { code, printed: printed(), calls: proxy.calls.length }
+  }
+  return { workspaceId, turn }
+}
+
+/** Each document's filename and content, by the time of its promotion. */
+async function documentsOf(workspaceId: WorkspaceId) {
+  const headers = { authorization: `Bearer ${await service().newKey(workspaceId)}` }
+  const list = await fetch(`${service().demo.base_url}/files`, { headers })
+  const { data } = (await list.json()) as { data: { id: string; filename: string }[] }
+  const contents = data.map(async ({ id, filename }) => {
+    const content = await fetch(`${service().demo.base_url}/files/${id}/content`, { headers })
+    return `${filename}: ${await content.text()}`
+  })
+  return (await Promise.all(contents)).toSorted()
+}
+
+describe('docs/turns.md', () => {
+  it('has the program in both languages', () => {
+    expect(PROGRAMS.map(({ language }) => language)).toEqual(['js', 'python'])
+  })
+
+  it.each(PROGRAMS)(
+    '$language: puts back what is kept, lets the agent work, and keeps what is new',
+    async (program) => {
+      if (!(await isInstalled('docs/turns.md', program.language, program.text))) return
+      const { workspaceId, turn } = await newSession(program.language)
+      const first = await turn(['s1'])
+      expect([first.code, lines(first.printed)]).toEqual([
+        0,
+        ['the agent finds ""', 'promoted output/log.txt', 'promoted output/s1.txt', 'promoted output/same.csv'],
+      ])
+      const second = await turn(['s1', 's2'])
+      expect([second.code, inOrder(second.printed)]).toEqual([
+        0,
+        [
+          ...['restored output/log.txt', 'restored output/s1.txt', 'restored output/same.csv'],
+          ...['the agent finds "s1 "', 'promoted output/log.txt', 'kept output/s1.txt'],
+          ...['promoted output/s2.txt', 'kept output/same.csv'],
+        ],
+      ])
+      const third = await turn(['s1', 's2', 's3'])
+      expect(third.printed).toContain('the agent finds "s1 s2 "')
+      expect(await documentsOf(workspaceId)).toEqual(KEPT)
+      // Once more, when all is done.
+      const again = await turn(['s1', 's2', 's3'])
+      expect([again.code, lines(again.printed).filter((line) => line.startsWith('promoted'))]).toEqual([0, []])
+      expect(await documentsOf(workspaceId)).toEqual(KEPT)
+    },
+  )
+
+  const KILLS: Kill[] = [1, 2, 3].flatMap((call) => ['before', 'after'].map((when) => ({ call, when }) as Kill))
+  it.each(PROGRAMS)('$language: killed at any call, or while the agent works, and started again', async (program) => {
+    if (!(await isInstalled('docs/turns.md', program.language, program.text))) return
+    for (const kill of [...KILLS, 'in the agent' as const]) {
+      const { workspaceId, turn } = await newSession(program.language)
+      expect((await turn(['s1'])).code).toBe(0)
+      const killed = await turn(['s1', 's2'], kill)
+      expect(killed.code, JSON.stringify(kill)).toBe(null)
+      expect(await turn(['s1', 's2']), killed.printed).toMatchObject({ code: 0, calls: 3 })
+      await turn(['s1', 's2', 's3'])
+      expect(await documentsOf(workspaceId), JSON.stringify(kill)).toEqual(KEPT)
+    }
+  })
+})
+
+/** After three turns: each file once, but the log, which grew with each. */
+const KEPT = [
+  ...['output/log.txt: s1 ', 'output/log.txt: s1 s2 ', 'output/log.txt: s1 s2 s3 '],
+  ...['output/s1.txt: s1', 'output/s2.txt: s2', 'output/s3.txt: s3', 'output/same.csv: a,b'],
+]
+/** Without the ids. */
+const lines = (printed: string) =>
+  printed
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/ file_\w+$/, ''))
+/** Documents of the same millisecond come in any order. */
+const inOrder = (printed: string) => [...lines(printed).slice(0, 3).toSorted(), ...lines(printed).slice(3)]
