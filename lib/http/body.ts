@@ -8,8 +8,8 @@ export type Body = Readonly<Record<string, unknown>>
 
 const MAX_BODY_BYTES = 1_000_000
 
-/** @throws ServiceError invalid_body */
-export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body {
+/** @param members that it may have. @throws ServiceError invalid_body */
+export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, members: readonly string[]): Body {
   const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
   if (bytes.length > MAX_BODY_BYTES) refuseBody(`It must have at most ${MAX_BODY_BYTES} bytes.`)
   // What every form with a file in it begins with.
@@ -23,7 +23,9 @@ export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent): Body 
     // Refused like any other text that is no object.
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    refuseBody(`It must be a JSON object in UTF-8${isForm ? ', not a form: files are not uploaded here' : ''}.`)
+    refuseBody(
+      `It must be a JSON object in UTF-8${isForm ? `, with ${members.join(', ')}, and no form with a file` : ''}.`,
+    )
   return value as Body
 }
 

@@ -24,7 +24,7 @@ export function requireKnownNames(event: APIGatewayProxyEvent, operation: Operat
     const isSent = name === 'Prefer' ? readWaitMs(event) : headerValues(event, name).length > 0
     if (isSent) refuseParameter(name, 'Only POST /containers/{container_id}/files/{file_id}/promote knows this header.')
   }
-  const body = readBody(event)
+  const body = readBody(event, members)
   // JSON.parse makes a member of __proto__, so that one is unknown like any other.
   const unknown = Object.keys(body).find((name) => !members.includes(name))
   if (unknown !== undefined) {

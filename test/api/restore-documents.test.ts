@@ -155,7 +155,9 @@ describe('POST /v1/containers/{container_id}/files', () => {
     const form = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\na\r\n--x--\r\n'
     const answer = await restore(form as never)
     expect(refusalOf(answer)).toEqual([400, 'invalid_body'])
-    expect(JSON.stringify(answer.body)).toContain('JSON object in UTF-8, not a form: files are not uploaded here')
+    expect(JSON.stringify(answer.body)).toContain(
+      'JSON object in UTF-8, with file_id, path, on_existing, and no form with a file.',
+    )
   })
 
   it("refuses another workspace's document and container like one that does not exist", async () => {

@@ -71,7 +71,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
       expect(await documents(page).count()).toBe(before + 1)
       const newest = documents(page).first()
       const [day, time] = [/\d+ \w+ 20\d\d/, /\d\d:\d\d/].map(({ source }) => source)
-      const said = `^output/report\\.csv8\\.56 KiB, text/csv, from sess_demo-r4k2, ${day}, ${time}Download`
+      const said = `^output/report\\.csv8\\.56 KiB, text/csv, from sess_demo-r4k2, ${day}, ${time}Put backDownload`
       expect(await newest.textContent()).toMatch(new RegExp(said))
       expect(await newest.evaluate((row) => row.getAnimations().length)).toBe(1)
       expect(bottom(await newest.boundingBox())).toBeLessThanOrEqual(viewport.height)
@@ -125,6 +125,22 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     for (const [, key] of ofS3) expect(key).toBeUndefined()
     expect(wrong.filter((line) => line !== `${s3()} was asked`)).toEqual([])
     expect(page.url()).toBe(home())
+  })
+
+  it('puts a document into the container, and says in its row when another file is in the way', async () => {
+    const { page } = await open()
+    await put('notes.txt', 'first')
+    await rowOf(page, 'notes.txt').waitFor()
+    await promote(page, 'notes.txt')
+    const row = documents(page).filter({ hasText: 'notes.txt' }).first()
+    const putIn = row.getByRole('button', { name: 'Put back notes.txt', exact: true })
+    await putIn.click()
+    await page.getByRole('status').filter({ hasText: 'notes.txt is in sess_demo-r4k2.' }).waitFor()
+    expect(await page.locator('#request').inputValue()).toContain("/files'")
+    await put('notes.txt', 'second')
+    await putIn.click()
+    await row.locator('.refused').waitFor()
+    expect(await row.locator('.refused').textContent()).toMatch(/^400: The container has another file at this path/)
   })
 
   it('asks in its row before it deletes, and keeps if one says so', async () => {

@@ -13,7 +13,7 @@ const COMPILER_OPTIONS = {
   typeRoots: [join(ROOT, 'node_modules/@types')],
 }
 const PRINTED =
-  /^a\.csv 4 undefined\na,b\n+1\npromoted file_\w+\npromoted file_\w+\nrefused container_file_not_found\n$/
+  /^a\.csv 4 undefined\na,b\n+1\npromoted file_\w+\npromoted file_\w+\nrefused container_file_not_found\nrestored 4\nrestored 4\n$/
 
 describe('clients generated from docs/openapi.yaml', () => {
   const service = useService()

@@ -131,11 +131,18 @@ describe('what is not offered is a 404 in our words', () => {
     'OpenAI containers.retrieve': () => openAi().containers.retrieve(CONTAINER),
     'OpenAI containers.list': () => all(openAi().containers.list()),
     'OpenAI containers.delete': () => openAi().containers.delete(CONTAINER),
-    'OpenAI containers.files.create': () => openAi().containers.files.create(CONTAINER, { file_id: 'file_1' }),
     'OpenAI containers.files.delete': () => openAi().containers.files.delete('cfile_YQ', { container_id: CONTAINER }),
     'Anthropic files.upload': () => anthropic().files.upload({ file }),
     'Anthropic beta.files.upload': () => anthropic().beta.files.upload({ file }),
   }
+
+  it('OpenAI containers.files.create with a file: 400, and why', async () => {
+    const failure = await failureOf(() => openAi().containers.files.create(CONTAINER, { file }))
+    expect([failure.status, JSON.stringify(failure.error)]).toEqual([
+      400,
+      expect.stringContaining('with file_id, path, on_existing, and no form with a file'),
+    ])
+  })
 
   it.each(Object.entries(refused))('%s', async (name, call) => {
     const failure = await failureOf(call)

@@ -107,6 +107,19 @@ describe('single files', () => {
     expect(await openAi().containers.files.retrieve(fileId, { container_id: CONTAINER })).toMatchObject(file)
   })
 
+  it('go back into a container by OpenAI, twice without an error', async () => {
+    for (const { path, body } of FILES) {
+      const { id: file_id } = await promote(path)
+      const put = () => openAi().containers.files.create('sess_next', { file_id })
+      const made = await put()
+      const file = { id: formatFileId(path), object: 'container.file', container_id: 'sess_next', path }
+      expect(made).toEqual({ ...file, bytes: body.length, created_at: expect.any(Number), source: 'user' })
+      expect(await put()).toEqual(made)
+      const content = await openAi().containers.files.content.retrieve(made.id, { container_id: 'sess_next' })
+      expect((await bytesOf(content)).equals(body), path).toBe(true)
+    }
+  })
+
   it.each(libraries)('are deleted by $name, twice without an error', async ({ remove }) => {
     const { id: document } = await promote('output/table.csv')
     const first = await remove(document)

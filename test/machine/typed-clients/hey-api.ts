@@ -8,7 +8,7 @@ const clientOf = (auth = '') => ({ client: createClient({ baseUrl: BASE_URL, aut
 // A tenant.
 const platform = { ...clientOf(PLATFORM_KEY), path: { workspace_id, name: 'backend' } }
 await api.saveWorkspace({ ...platform, body: { requests_per_minute: 60 } })
-const rights = { permissions: ['files:promote' as const, 'files:read' as const] }
+const rights = { permissions: ['files:promote' as const, 'files:read' as const, 'containers:write' as const] }
 const client = clientOf((await api.saveKey({ ...platform, body: rights })).data.token)
 
 // A file.
@@ -29,3 +29,9 @@ for (let next: string | null | undefined; next !== null; ) {
   next = page.next
   await sleep(1000 * (page.retry_after_seconds ?? 0))
 }
+
+// The next turn.
+const restored = { files: [{ file_id: document.id }, { file_id: document.id, path: 'old/a.csv' }] }
+const next = { path: { container_id: `${container_id}-r2` }, body: restored }
+for (const each of (await api.restoreContainerFiles({ ...client, ...next })).data.data)
+  console.log(each.outcome, each.outcome === 'refused' ? each.error.code : each.container_file.bytes)

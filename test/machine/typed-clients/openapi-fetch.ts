@@ -14,7 +14,7 @@ function dataOf<Data>({ data, error }: Answer<Data>) {
 const platform = clientOf(PLATFORM_KEY)
 const key = { path: { workspace_id, name: 'backend' } }
 dataOf(await platform.PUT('/workspaces/{workspace_id}', { params: key, body: { requests_per_minute: 60 } }))
-const rights = { permissions: ['files:promote' as const, 'files:read' as const] }
+const rights = { permissions: ['files:promote' as const, 'files:read' as const, 'containers:write' as const] }
 const made = await platform.PUT('/workspaces/{workspace_id}/keys/{name}', { params: key, body: rights })
 const client = clientOf(dataOf(made).token)
 
@@ -36,3 +36,9 @@ for (let next: string | null | undefined; next !== null; ) {
   next = page.next
   await sleep(1000 * (page.retry_after_seconds ?? 0))
 }
+
+// The next turn.
+const restored = { files: [{ file_id: document.id }, { file_id: document.id, path: 'old/a.csv' }] }
+const next = { params: { path: { container_id: `${container_id}-r2` } }, body: restored }
+for (const each of dataOf(await client.POST('/containers/{container_id}/restore', next)).data)
+  console.log(each.outcome, each.outcome === 'refused' ? each.error.code : each.container_file.bytes)

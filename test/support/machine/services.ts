@@ -7,7 +7,7 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import { startLocalService } from '../../../infra/local/service.ts'
 import { type DemoFileContent, writeDemoFile } from '../../../infra/local/stores/demo-file.ts'
 import { startLocalStores } from '../../../infra/local/stores/stores.ts'
-import type { Permission } from '../../../lib/auth/caller.ts'
+import { ONLY_IF_LISTED, type Permission } from '../../../lib/auth/caller.ts'
 import { newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import { addKey } from '../stores/keys-and-limits.ts'
 import { CREDENTIALS } from '../stores/stand-ins.ts'
@@ -97,9 +97,9 @@ function visit(demo: DemoFileContent, directory: string, stop: () => Promise<voi
     dynamoDb,
     s3,
     newWorkspaceId: () => `ws_${newAttemptId()}` as WorkspaceId,
-    /** @param permissions omitted: a management key */
+    /** @param permissions omitted: a management key, with all that there is */
     newKey: (workspaceId: WorkspaceId, permissions?: Permission[]): Promise<string> =>
-      addKey(keysTable, { workspaceId, kind: permissions ? 'standard' : 'management' }, permissions),
+      addKey(keysTable, { workspaceId, kind: permissions ? 'standard' : 'management' }, permissions ?? ONLY_IF_LISTED),
     async putFile(workspaceId: WorkspaceId, containerId: string, path: string, body: Buffer, contentType?: string) {
       const Key = `sandboxes/${workspaceId}/${containerId}/${path}`
       await s3.putObject({ Bucket: demo.sandbox_bucket, Key, Body: body, ContentType: contentType })

@@ -170,6 +170,12 @@ function documentRow(item) {
   const { id, filename } = item
   // Lets the browser itself download: only the first request has the key, and S3 names the file.
   const fetchContent = async () => location.assign((await act('GET', `/files/${id}/content`)).url)
+  const putBack = async () => {
+    const { container_id } = chosen()
+    await act('POST', `/containers/${container_id}/files`, { file_id: id })
+    await look()
+    say(`${visible(filename)} is in ${container_id}.`)
+  }
   const destroy = async () => {
     await act('DELETE', `/files/${id}`)
     await look()
@@ -182,7 +188,9 @@ function documentRow(item) {
   }
   const download = button('Download', filename, 'Fetching…', fetchContent)
   const remove = button('Delete', filename, 'Delete', asking(true, '.keep'), 'delete')
-  const row = rowOf(filename, aboutDocument(item), download, remove)
+  const put = button('Put back', filename, 'Putting…', putBack)
+  put.title = 'Put into the container that is shown'
+  const row = rowOf(filename, aboutDocument(item), put, download, remove)
   const sure = button('Delete for ever', filename, 'Deleting…', destroy, 'danger')
   const keep = button('Keep', filename, 'Keep', asking(false, '.delete'), 'keep')
   row.append(element('p', { className: 'do sure' }, sure, keep))
