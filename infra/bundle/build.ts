@@ -5,8 +5,6 @@ import { type BuildOptions, build, type Metafile, type OutputFile } from 'esbuil
 import { minify } from 'rolldown/utils'
 import { type FoundTargets, leanSdk, requireTargets } from './lean-sdk.ts'
 
-export const PROMOTE_ENTRY = 'functions/promote-container-file.ts'
-
 /** The root has functions/ and lib/. */
 type Where = { root: string; outDir: string }
 

@@ -1,6 +1,6 @@
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge'
 import { SQSClient } from '@aws-sdk/client-sqs'
-import { connectionsOf, MAX_ATTEMPTS, UNREAD_LOG } from './clients.ts'
+import { connectionsOf, MAX_ATTEMPTS, withoutLog } from './clients.ts'
 
 // In a file that only functions load which put events.
 
@@ -14,15 +14,8 @@ const settingsOf = (userAgentAppId: string) => ({
   userAgentAppId,
 })
 
-export function createBusClient(userAgentAppId: string): EventBridgeClient {
-  const client = new EventBridgeClient(settingsOf(userAgentAppId))
-  client.middlewareStack.remove(UNREAD_LOG)
-  return client
-}
+export const createBusClient = (userAgentAppId: string) => withoutLog(new EventBridgeClient(settingsOf(userAgentAppId)))
 
-export function createQueueClient(userAgentAppId: string): SQSClient {
-  // Otherwise the queue's URL would come before AWS_ENDPOINT_URL_SQS.
-  const client = new SQSClient({ ...settingsOf(userAgentAppId), useQueueUrlAsEndpoint: false })
-  client.middlewareStack.remove(UNREAD_LOG)
-  return client
-}
+// Otherwise the queue's URL would come before AWS_ENDPOINT_URL_SQS.
+export const createQueueClient = (userAgentAppId: string) =>
+  withoutLog(new SQSClient({ ...settingsOf(userAgentAppId), useQueueUrlAsEndpoint: false }))

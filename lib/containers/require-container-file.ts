@@ -76,6 +76,12 @@ export function requireRegular(file: ContainerFile, location: NamedFile): void {
   throw new ServiceError('container_file_not_regular', { metadata: metadataOf(location) })
 }
 
+/** @throws ServiceError file_too_large */
+export function requireSize(sizeBytes: number, { maxFileBytes }: { maxFileBytes: number }): void {
+  if (sizeBytes <= maxFileBytes) return
+  throw new ServiceError('file_too_large', { metadata: { file_bytes: sizeBytes, max_file_bytes: maxFileBytes } })
+}
+
 /** @throws ServiceError container_file_archived */
 export function requireReadable(file: ContainerFile, location: NamedFile): void {
   if (file.isArchived) throw archived(location)

@@ -15,7 +15,7 @@ import type {
   ContainerFileWriter,
   ContainerLookups,
 } from './container-files.ts'
-import type { FileLocation } from './require-container-file.ts'
+import { type FileLocation, requireSize } from './require-container-file.ts'
 
 export interface RestoreDependencies extends DocumentContentDependencies {
   containerFiles: ContainerLookups
@@ -24,26 +24,20 @@ export interface RestoreDependencies extends DocumentContentDependencies {
   maxFileBytes: number
 }
 
-export interface RestoredFile {
-  description: ContainerFileDescription
-  /** It was there already, with the same bytes. */
-  isPresent: boolean
-}
-
 /**
  * Puts a copy of a document into a container. Whatever a process does meanwhile or dies of, the file is either as it was
  * or whole, and nothing is overwritten but the file that was looked up. So it may be repeated.
- * @param options.replaces whether another file at this path may be replaced
+ * @param request.replaces whether another file at this path may be replaced
+ * @returns `isPresent`: the same bytes were there already
  * @throws ServiceError container_file_exists, container_file_not_regular, file_too_large, file_not_downloadable,
  *   document_not_found, invalid_file_id: the path is too long; container_file_changed
  */
 export async function restoreDocument(
   document: WorkspaceDocument,
   location: FileLocation,
-  { replaces }: { replaces: boolean },
-  scope: Pick<RequestScope, 'deadline' | 'log'>,
+  { replaces, ...scope }: { replaces: boolean } & Pick<RequestScope, 'deadline' | 'log'>,
   deps: RestoreDependencies,
-): Promise<RestoredFile> {
+): Promise<{ file: ContainerFileDescription; isPresent: boolean }> {
   const { containerId, path } = location
   const { sizeBytes, documentId, attemptId } = document
   const { signal } = scope.deadline
@@ -51,29 +45,30 @@ export async function restoreDocument(
   const metadata = { container_id: containerId, path }
   // It could never be promoted again.
   if (isDirectoryOrLink(objectKey, sizeBytes)) throw new ServiceError('container_file_not_regular', { metadata })
-  if (sizeBytes > deps.maxFileBytes)
-    throw new ServiceError('file_too_large', { metadata: { file_bytes: sizeBytes, max_file_bytes: deps.maxFileBytes } })
+  requireSize(sizeBytes, deps)
 
   const lookUp = () => deps.containerFiles.findContainerFile(objectKey, signal, { withSha256: true })
   const [object, over] = await Promise.all([requireContent(document, scope.log, deps, signal), lookUp()])
   const isSame = (file: ContainerFile) => hasBytesOf(file, document, object)
-  const answer = (isPresent: boolean, { etag, modifiedAt }: Pick<ContainerFile, 'etag' | 'modifiedAt'>) => ({
-    ...{ isPresent, description: { containerId, path, sizeBytes, etag, modifiedAt } },
+  const describe = ({ etag, modifiedAt }: Pick<ContainerFile, 'etag' | 'modifiedAt'>) => ({
+    ...{ containerId, path, sizeBytes, etag, modifiedAt },
   })
-  const refuse = ({ etag, sizeBytes: file_bytes }: ContainerFile) => {
-    throw new ServiceError('container_file_exists', { metadata: { ...metadata, etag, file_bytes } })
+  const presentOrRefused = (file: ContainerFile) => {
+    if (isSame(file)) return { file: describe(file), isPresent: true }
+    throw new ServiceError('container_file_exists', {
+      metadata: { ...metadata, etag: file.etag, file_bytes: file.sizeBytes },
+    })
   }
-  if (over && isSame(over)) return answer(true, over)
-  if (over && !replaces) return refuse(over)
+  if (over && (!replaces || isSame(over))) return presentOrRefused(over)
   const restoredFrom = { documentId, attemptId, fileId: formatFileId(path) }
   const written = await deps.containerFileWriter.write(
     { document, object, objectKey, restoredFrom, over, isSame },
     scope,
   )
-  if (written) return answer(false, written)
+  if (written) return { file: describe(written), isPresent: false }
   const current = await lookUp()
-  if (!current) throw new ServiceError('container_file_changed')
-  return isSame(current) ? answer(true, current) : refuse(current)
+  if (current) return presentOrRefused(current)
+  throw new ServiceError('container_file_changed')
 }
 
 /**

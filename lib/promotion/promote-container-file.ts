@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContainerFile } from '../containers/container-files.ts'
-import { requireReadable, requireRegular, whyDifferent, whyMissing } from '../containers/require-container-file.ts'
+import {
+  requireReadable,
+  requireRegular,
+  requireSize,
+  whyDifferent,
+  whyMissing,
+} from '../containers/require-container-file.ts'
 import { rowOf, ServiceError } from '../errors.ts'
 import { documentIdOfAttempt, newAttemptId, parseContainerId, parseFileId } from '../ids.ts'
 import { attemptPromotion } from './attempt-promotion.ts'
@@ -136,15 +142,11 @@ export function requirePromotable(
   file: ContainerFile,
   target: Pick<PromotionTarget, 'containerId' | 'path'>,
   { preconditions }: Pick<AttemptRequest, 'preconditions'>,
-  { maxFileBytes, objects }: PromotionDependencies,
+  deps: PromotionDependencies,
 ): void {
   requireRegular(file, target)
   requireReadable(file, target)
-  if (file.sizeBytes > maxFileBytes) {
-    throw new ServiceError('file_too_large', {
-      metadata: { file_bytes: file.sizeBytes, max_file_bytes: maxFileBytes },
-    })
-  }
+  requireSize(file.sizeBytes, deps)
   const needsSha256 = preconditions?.sha256 !== undefined
-  if (needsSha256 && !objects.copiesWhole(file.sizeBytes)) throw new ServiceError('sha256_unavailable')
+  if (needsSha256 && !deps.objects.copiesWhole(file.sizeBytes)) throw new ServiceError('sha256_unavailable')
 }

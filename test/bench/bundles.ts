@@ -3,9 +3,10 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
-import { buildFunctions, PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
+import { buildFunctions } from '../../infra/bundle/build.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { restEvent } from '../support/api/rest-event.ts'
+import { PROMOTE_ENTRY } from '../support/template/zips.ts'
 import { BENCH_TOKEN } from './simulator/dynamodb.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')

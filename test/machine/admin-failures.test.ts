@@ -36,7 +36,10 @@ it.each([
   [['workspaces', 'set', 'ws_1', '--expire-after', '59m'], '"59m" is not possible: from 1h to 3650d'],
   [['keys', 'create'], 'Say --workspace or --platform.'],
   [['keys', 'create', '--workspace', 'w'], 'needs --management or a --permission'],
-  [['keys', 'create', '--workspace', 'w', '--management', '--permission', 'files:promote'], "'--management' cannot"],
+  [
+    ['keys', 'create', '--workspace', 'w', '--management', '--permission', 'files:promote'],
+    '--management has files:promote anyway',
+  ],
   [['keys', 'change', 'key_1', '--expires', '2020-01-01'], '"2020-01-01" is past'],
   [['documents', 'expire', 'ws_1', 'file_1'], 'one of --in and --never'],
   [['documents', 'expire', 'ws_1', 'file_1', '--in', '1h', '--never'], 'one of --in and --never'],

@@ -1,10 +1,10 @@
 import { globSync } from 'node:fs'
 import type { Metafile } from 'esbuild'
 import { describe, expect, it } from 'vitest'
-import { filesOf, PROMOTE_ENTRY } from '../../infra/bundle/build.ts'
+import { filesOf } from '../../infra/bundle/build.ts'
 import { requireTargets } from '../../infra/bundle/lean-sdk.ts'
 import { ROOT, read } from '../pages/pages.ts'
-import { zipBudgetBytes, zippedBytes } from '../support/template/zips.ts'
+import { PROMOTE_ENTRY, zipBudgetBytes, zippedBytes } from '../support/template/zips.ts'
 
 /** As every suite runs it, and as it is deployed. */
 const { metafile }: { metafile: Metafile } = JSON.parse(read('dist/built.json'))

@@ -81,7 +81,6 @@ describe.each(FUNCTIONS.map(({ name }) => name))(
       ['what lies beside the documents, to write', 's3:PutObject', 'local-documents/other/ws_1/file_1/a'],
       ['what lies beside the documents, to delete', 's3:DeleteObject', 'local-documents/documents-2/ws_1/a'],
       ['what lies beside the sandboxes', 's3:GetObject', 'local-sandboxes/other/ws_1/sess_1/a.txt'],
-      ['a sandbox, to write', 's3:PutObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
       ['a sandbox, to delete', 's3:DeleteObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
       ['the keys, to list', 'dynamodb:Scan', `${PACKAGED_TABLE}keys`],
     ])('refuses %s', (_what, action, resource) => {
@@ -93,6 +92,11 @@ describe.each(FUNCTIONS.map(({ name }) => name))(
       ['the keys, to change', 'dynamodb:UpdateItem', `${PACKAGED_TABLE}keys`],
     ])('refuses %s, but to those who manage them', (_what, action, resource) => {
       expect(allowed(id, action, resource)).toBe(id === 'manage-workspaces')
+    })
+
+    it('refuses a sandbox, to write, but to what puts documents back', () => {
+      const mayWrite = (key: string) => allowed(id, 's3:PutObject', `local-sandboxes/${key}/ws_1/sess_1/a.txt`)
+      expect([mayWrite('sandboxes'), mayWrite('other')]).toEqual([id === 'write-container-files', false])
     })
 
     it('refuses versions, but of documents to promotions, and all to what erases workspaces', () => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { deleteWorkspace } from '../../../lib/administration/delete-workspace.ts'
 import { remainsOf } from '../../../lib/administration/remains.ts'
 import {
   type ClosedLedger,
@@ -6,17 +7,18 @@ import {
   findErasure,
   requestErasure,
 } from '../../../lib/administration/request-erasure.ts'
+import { ServiceError } from '../../../lib/errors.ts'
 import { describeErasure } from '../../../lib/http/operations/erasure-operations.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { Erasure } from '../../../lib/ledger/ports/ledger.ts'
-import { CommandError } from '../command-error.ts'
+import { CommandError, wrongUsage } from '../command-error.ts'
 import type { Stores } from '../connect.ts'
 import type { Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { counted, exactBytes, time } from '../terminal/output.ts'
 
 /** @property after in seconds; given: it does not wait for the end */
-export type EraseOptions = { after?: number; cancel?: boolean }
+type EraseOptions = { after?: number; cancel?: boolean }
 
 const LOOK_EACH_MS = 5000
 /** The function runs each minute. */
@@ -26,8 +28,28 @@ const AT_ONCE = { leastErasureSeconds: 0 }
 /** Only the functions know how long logs are kept. */
 const LOGS_UNKNOWN = { logRetentionDays: undefined }
 
+/** Deletes a workspace without documents, as the API does. To erase it, it asks the service. */
+export async function deleteWorkspaceFor(
+  session: Session,
+  workspaceId: WorkspaceId,
+  { erase, ...options }: { erase: boolean } & EraseOptions,
+): Promise<void> {
+  if (erase) return eraseWorkspace(session, workspaceId, options)
+  if (options.cancel || options.after !== undefined) throw wrongUsage('--after and --cancel belong to --erase.')
+  const stores = await session.stores()
+  await confirm(`Delete workspace ${workspaceId} with its keys in ${session.place}?`, session)
+  const absent = (error: unknown) => {
+    if (error instanceof ServiceError && error.reason === 'workspace_not_found') return 'absent'
+    throw error
+  }
+  const outcome = await deleteWorkspace(workspaceId, stores, session.signal).then(() => 'deleted', absent)
+  const gone = `Workspace ${workspaceId} is deleted, with its keys.`
+  const text = outcome === 'deleted' ? gone : `There is no workspace ${workspaceId} (any more).`
+  session.output.done(text, { workspaceId, outcome })
+}
+
 /** Has the service erase a workspace, and waits until it has. @throws CommandError when S3 refuses to delete something */
-export async function eraseWorkspaceFor(session: Session, workspaceId: WorkspaceId, options: EraseOptions) {
+async function eraseWorkspace(session: Session, workspaceId: WorkspaceId, options: EraseOptions) {
   const { output, signal } = session
   const stores = await session.stores()
   if (options.cancel) {

@@ -80,6 +80,8 @@ async function createKey(session: Session, options: KeyOptions): Promise<void> {
   if (!platform && !management && rights.permissions.length === 0) {
     throw wrongUsage(`A key needs --management or a --permission, of ${PERMISSIONS.join(', ')}.`)
   }
+  const anyway = management && rights.permissions.find((each) => !ONLY_IF_LISTED.includes(each))
+  if (anyway) throw wrongUsage(`--management has ${anyway} anyway.`)
   const stores = await session.stores()
   if (workspaceId === undefined) {
     const grant = { ...rights, ...OF_PLATFORM, permissions: mayErase ? PLATFORM_PERMISSIONS : [] }

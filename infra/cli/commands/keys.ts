@@ -1,5 +1,6 @@
 import type { ApiKeyAdministration, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
 import { permissionsOf } from '../../../lib/auth/authenticate.ts'
+import { PERMISSIONS } from '../../../lib/auth/caller.ts'
 import { describeKey } from '../../../lib/http/operations/key-operations.ts'
 import { CommandError } from '../command-error.ts'
 import { type Columns, time } from '../terminal/output.ts'
@@ -9,7 +10,7 @@ export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
   WORKSPACE: ({ workspaceId }) => workspaceId ?? '-',
   NAME: ({ name }) => name ?? '-',
   KIND: ({ kind }) => kind,
-  PERMISSIONS: (key) => rightsIn(key) ?? 'none',
+  PERMISSIONS: (key) => rightsIn(key, 'all') ?? 'none',
   USER: ({ userId }) => userId ?? '-',
   STATE: (key) => ({ text: stateOf(key), colour: stateOf(key) === 'enabled' ? 'green' : 'yellow' }),
   EXPIRES: ({ expiresAtMs }) => (expiresAtMs === undefined ? 'never' : time(expiresAtMs)),
@@ -18,7 +19,7 @@ export const KEY_COLUMNS: Columns<ApiKeyRecord> = {
 
 export function keyInWords(key: ApiKeyRecord): string {
   const { keyId, name, workspaceId, kind, permissions, userId, isEnabled, expiresAtMs, requestsPerMinute } = key
-  const rights = rightsIn(key) ?? 'no permission'
+  const rights = rightsIn(key, 'every permission') ?? 'no permission'
   const called = name === undefined ? '' : ` (${name})`
   const more = permissions.length > 0 ? `, with ${rights}` : ''
   const whose = workspaceId === undefined ? ` for all workspaces${more}` : ` of workspace ${workspaceId} with ${rights}`
@@ -30,9 +31,12 @@ export function keyInWords(key: ApiKeyRecord): string {
   return `${keyId}${called}: ${kind} key${whose}${limit}${owner}; ${status}${expiry}`
 }
 
-function rightsIn(key: ApiKeyRecord): string | undefined {
-  if (key.kind === 'management') return ['all', ...key.permissions].join(', ')
-  return permissionsOf(key).join(', ') || undefined
+/** @param all the words for it */
+function rightsIn(key: ApiKeyRecord, all: string): string | undefined {
+  const has = permissionsOf(key)
+  const lacks = PERMISSIONS.filter((each) => !has.includes(each))
+  if (lacks.length === 0) return all
+  return key.kind === 'management' ? `${all} but ${lacks.join(', ')}` : has.join(', ') || undefined
 }
 
 export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | 'disabled' | 'expired' {

@@ -11,8 +11,7 @@ import { bytes, type Columns, duration, exactBytes, table, time } from '../termi
 import * as values from '../terminal/parse-values.ts'
 import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
 import { addCommand } from '../usage.ts'
-import { deleteWorkspaceFor } from './delete-workspace.ts'
-import { erasureInWords } from './erase-workspace.ts'
+import { deleteWorkspaceFor, erasureInWords } from './erase-workspace.ts'
 import { requireWorkspace } from './require-workspace.ts'
 
 const OF_ALL = 'the rate limit of all its keys together that have none of their own'

@@ -43,7 +43,8 @@ export async function restoreTables(
   await Promise.allSettled(restoring)
   const lines = (await Promise.all(restoring)).flat().join('\n')
   const ledgers = restores.find(({ parameter }) => parameter === 'workspacesTable')
-  const { closed, opened, unreadable } = ledgers ? await carryOver(ledgers, config, client, signal) : NOTHING
+  const carried = ledgers && (await carryOver(ledgers, config, client, signal))
+  const { closed = 0, opened = 0, unreadable = [] } = carried ?? {}
   if (closed > 0) output.note(`What came back of ${counted(closed, 'closed workspace')} will be erased again.`)
   if (opened > 0) output.note(`Open again, as their erasure was taken back since: ${counted(opened, 'workspace')}.`)
   for (const { id, error } of unreadable)
@@ -53,7 +54,6 @@ export async function restoreTables(
   return unreadable.length === 0 ? 0 : 1
 }
 
-const NOTHING = { closed: 0, opened: 0, unreadable: [] }
 function carryOver({ source, target }: Restore, config: Config, client: DynamoDB, signal: AbortSignal) {
   const on = { ...config, client, now: Date.now }
   const former = createLedgerMaintenance({ ...on, tableName: source })

@@ -1,10 +1,6 @@
+import type { ContainerFileDescription } from '../../containers/container-files.ts'
 import type { RestoreDependencies } from '../../containers/restore-document.ts'
-import {
-  type DocumentToRestore,
-  type RestoreOutcome,
-  type RestoreRequest,
-  restoreDocuments,
-} from '../../containers/restore-documents.ts'
+import { type DocumentToRestore, type RestoreOutcome, restoreDocuments } from '../../containers/restore-documents.ts'
 import { ServiceError } from '../../errors.ts'
 import { answer } from '../answers.ts'
 import type { ApiRequest, Operations } from '../api-handler.ts'
@@ -19,14 +15,11 @@ export function restoreOperations(deps: RestoreDependencies) {
     async create_container_file(request) {
       const { body, state } = request
       const { outcomes, waiting } = await restore(request, [readDocument(body)])
-      const [restored] = outcomes
-      if (restored === undefined) {
-        throw new ServiceError('rate_limited', { retryAfterSeconds: Math.ceil(request.pauseMs(waiting) / 1000) })
-      }
-      const { description, error } = restored
-      if (description === undefined) throw error
-      state.telemetry.annotate({ document_id: restored.documentId, size_bytes: description.sizeBytes })
-      return answer(describeFile(description), { etag: description.etag })
+      const retryAfterSeconds = Math.ceil(request.pauseMs(waiting) / 1000)
+      const { documentId, file, error = new ServiceError('rate_limited', { retryAfterSeconds }) } = outcomes[0] ?? {}
+      if (file === undefined) throw error
+      state.telemetry.annotate({ document_id: documentId, size_bytes: file.sizeBytes })
+      return answer(describeFile(file), { etag: file.etag })
     },
 
     async restore_container_files(request) {
@@ -34,10 +27,9 @@ export function restoreOperations(deps: RestoreDependencies) {
       const files = readDocuments(body)
       const start = readStart(body, files.length)
       const { outcomes, waiting } = await restore(request, files.slice(start))
-      const count = (wanted: RestoreOutcome['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted).length
-      state.telemetry.annotate({
-        ...{ restored: count('restored'), present: count('present'), refused: count('refused') },
-      })
+      const counts = { restored: 0, present: 0, refused: 0 }
+      for (const { outcome } of outcomes) counts[outcome]++
+      state.telemetry.annotate(counts)
       const end = start + outcomes.length
       const hasMore = end < files.length
       const pauseMs = hasMore ? request.pauseMs(Math.max(1, waiting)) : 0
@@ -56,27 +48,19 @@ export function restoreOperations(deps: RestoreDependencies) {
     const containerId = event.pathParameters?.container_id
     state.telemetry.annotate({ container_id: containerId })
     const { workspaceId } = caller
-    const wanted: Omit<RestoreRequest, keyof typeof state> = {
-      ...request,
-      ...{ workspaceId, containerId, documents, replaces: readOnExisting(body) },
-    }
-    return restoreDocuments({ ...state, ...wanted }, deps)
+    const wanted = { workspaceId, containerId, documents, replaces: readOnExisting(body) }
+    return restoreDocuments({ ...state, ...request, ...wanted }, deps)
   }
 }
 
 /** In this answer only, somebody has put the file there. */
-const describeFile = (description: NonNullable<RestoreOutcome['description']>) => ({
-  ...containerFileResponse(description),
-  source: 'user',
-})
+const describeFile = (file: ContainerFileDescription) => ({ ...containerFileResponse(file), source: 'user' })
 
-function describeOutcome({ documentId, path, outcome, description, error }: RestoreOutcome) {
-  return {
-    ...{ file_id: documentId, path: path ?? null, outcome },
-    ...(description && { container_file: { ...describeFile(description), etag: description.etag } }),
-    ...(error && { error: describeError(error, { retry_after_seconds: error.retryAfterSeconds }) }),
-  }
-}
+const describeOutcome = ({ documentId, path, outcome, file, error }: RestoreOutcome) => ({
+  ...{ file_id: documentId, path: path ?? null, outcome },
+  ...(file && { container_file: { ...describeFile(file), etag: file.etag } }),
+  ...(error && { error: describeError(error, { retry_after_seconds: error.retryAfterSeconds }) }),
+})
 
 /** @throws ServiceError invalid_body */
 function readOnExisting({ on_existing = 'refuse' }: Body): boolean {
@@ -94,16 +78,14 @@ function readDocument({ file_id, path }: Body, place = ''): DocumentToRestore {
 function readDocuments({ files }: Body): DocumentToRestore[] {
   if (!Array.isArray(files) || files.length === 0 || files.length > MOST_FILES)
     refuseBody(`files must be an array of 1 to ${MOST_FILES} objects.`)
-  const documents = files.map((file: unknown, index) => {
+  return files.map((file: unknown, index) => {
     const place = `files[${index}]`
     if (typeof file !== 'object' || file === null)
       refuseBody(`${place} must be an object with the file_id of a document.`)
     const other = Object.keys(file).find((name) => name !== 'file_id' && name !== 'path')
-    if (other !== undefined)
-      refuseBody(`${place} has ${JSON.stringify(other.slice(0, 64))}, but may have only file_id and path.`)
-    return readDocument(file as Body, `${place}.`)
+    if (other === undefined) return readDocument(file as Body, `${place}.`)
+    return refuseBody(`${place} has ${JSON.stringify(other.slice(0, 64))}, but may have only file_id and path.`)
   })
-  return documents
 }
 
 /** How many of the files an earlier answer has told of. @throws ServiceError invalid_body */

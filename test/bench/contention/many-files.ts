@@ -2,9 +2,11 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import type { AwsCallMessage } from '../../../lib/aws/calls/send.ts'
+import { createWriteContainerFilesHandler } from '../../../lib/http/handlers.ts'
 import { OPERATIONS } from '../../support/api/operations.ts'
 import { lambdaContext, routeEvent } from '../../support/api/rest-event.ts'
 import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
+import { NEXT } from './simulated-s3.ts'
 import { clock, createStage } from './simulation.ts'
 
 export interface ManyFiles {
@@ -23,7 +25,7 @@ const SIZE_BYTES = 4096
 const COPY_SECONDS = 0.025
 const STEP_MS = 50
 
-/** One request for so many files, and the same again: the real handler and adapters, on a virtual clock. */
+/** One request for so many files, the same again, and one that puts them back: the real handlers and adapters, on a virtual clock. */
 export async function promoteMany({ files }: { files: number }, definition: ServiceDefinition): Promise<ManyFiles[]> {
   let seen: ManyFiles = { seconds: 0, outcomes: {}, calls: 0, writes: {} }
   const count = (name: string) => {
@@ -36,17 +38,13 @@ export async function promoteMany({ files }: { files: number }, definition: Serv
   }
   const stage = { copySeconds: COPY_SECONDS, sizeBytes: SIZE_BYTES, onCall: count, dynamoDb: { onCall } }
   const { tokens, start } = await createStage(stage, definition)
-  const handler = start()
+  const [promote, putBack] = [start(), start(createWriteContainerFilesHandler)]
   const all = Array.from({ length: files }, (_, number) => `output/${number}.json`)
-  const found: ManyFiles[] = []
-  // The first promotion makes the workspace.
-  for (const paths of [['warm-up.json'], all, all]) {
+  const ask = async (handler: typeof promote, container_id: string, body: object) => {
     seen = { seconds: 0, outcomes: {}, calls: 0, writes: {} }
-    const event = routeEvent(OPERATIONS.promote_container_files, {
-      parameters: { container_id: 'sess_1' },
-      headers: { authorization: `Bearer ${tokens[0]}` },
-      body: { paths },
-    })
+    const operation = OPERATIONS[handler === promote ? 'promote_container_files' : 'restore_container_files']
+    const headers = { authorization: `Bearer ${tokens[0]}` }
+    const event = routeEvent(operation, { parameters: { container_id }, headers, body })
     const startMs = clock.now()
     let answer: APIGatewayProxyResult | undefined
     void handler(event, lambdaContext()).then((answered) => {
@@ -54,10 +52,13 @@ export async function promoteMany({ files }: { files: number }, definition: Serv
       answer = answered
     })
     while (!answer) await clock.runUntil(clock.now() + STEP_MS)
-    for (const { outcome } of JSON.parse(answer.body).data ?? []) {
-      seen.outcomes[outcome] = (seen.outcomes[outcome] ?? 0) + 1
-    }
-    found.push(seen)
+    const { data = [] } = JSON.parse(answer.body) as { data?: { outcome: string; document?: { id: string } }[] }
+    for (const { outcome } of data) seen.outcomes[outcome] = (seen.outcomes[outcome] ?? 0) + 1
+    return { seen, ids: data.flatMap(({ document }) => document?.id ?? []) }
   }
-  return found.slice(1)
+  // The first promotion makes the workspace.
+  await ask(promote, 'sess_1', { paths: ['warm-up.json'] })
+  const [first, again] = [await ask(promote, 'sess_1', { paths: all }), await ask(promote, 'sess_1', { paths: all })]
+  const restored = await ask(putBack, NEXT, { files: first.ids.map((file_id) => ({ file_id })) })
+  return [first.seen, again.seen, restored.seen]
 }

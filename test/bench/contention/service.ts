@@ -7,11 +7,12 @@ import { keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
 import { openStores } from '../../../lib/aws/stores.ts'
 import { type Config, MOST_REQUESTS_PER_MINUTE } from '../../../lib/config.ts'
-import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
+import type { RestoreDependencies } from '../../../lib/containers/restore-document.ts'
+import type { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
 import type { Log } from '../../../lib/logging.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
-import type { ObjectStore } from '../../../lib/promotion/ports/object-store.ts'
 import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
+import type { createSimulatedS3 } from './simulated-s3.ts'
 
 /** As long as an id can be, because each letter is written with every promotion. */
 const WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'.padEnd(128, '-0')
@@ -41,6 +42,7 @@ export async function prepareTables(dynamoDb: Tables, definition: ServiceDefinit
         ...keyOfRecord(keyIdIn(token)),
         workspace_id: WORKSPACE,
         kind: 'management',
+        permissions: ['containers:write'],
         status: 'enabled',
         requests_per_minute: MOST_REQUESTS_PER_MINUTE,
       })
@@ -50,14 +52,22 @@ export async function prepareTables(dynamoDb: Tables, definition: ServiceDefinit
   )
 }
 
-/** The promote function as a process of its own has it, with a memory of its own; only S3 is an object of ours. */
-export function createProcess(config: Config, client: DynamoDBClient, objects: ObjectStore) {
+/** A function as a process of its own has it, with a memory of its own; only S3 is an object of ours. */
+export function createProcess<Handler>(
+  create: (deps: Parameters<typeof createPromoteContainerFileHandler>[0] & RestoreDependencies) => Handler,
+  {
+    config,
+    client,
+    objects,
+  }: { config: Config; client: DynamoDBClient; objects: ReturnType<typeof createSimulatedS3> },
+): Handler {
   // Nothing here reaches a bucket.
   const stores = openStores({ config, dynamoDb: client, s3: {} as S3Client, now })
-  return createPromoteContainerFileHandler({
+  return create({
     ...config,
     ...stores,
-    objects,
+    ...{ objects, documentObjects: objects, containerFileWriter: objects },
+    containerFiles: { ...stores.containerFiles, findContainerFile: objects.findContainerFile },
     admission: createAdmission({ now }),
     log: SILENT,
     metrics: { publish() {} },

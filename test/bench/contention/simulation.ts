@@ -3,6 +3,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { readConfig } from '../../../lib/config.ts'
+import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
 import { formatFileId } from '../../../lib/ids.ts'
 import { lambdaContext, restEvent } from '../../support/api/rest-event.ts'
 import { createMemoryDynamoDb } from '../../support/aws/memory-dynamodb.ts'
@@ -88,7 +89,8 @@ export async function createStage({ dynamoDb: options, ...ofS3 }: Stage, definit
   const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
   const objects = createSimulatedS3({ ...ofS3, latencyMs: () => delay('s3', 0) })
   const network = inProcessOptions(dynamoDb.store, () => delay('dynamoDb', 0))
-  const start = () => createProcess(config, createDynamoDbClient(network), objects) as unknown as LambdaProcess
+  const start = (create: Parameters<typeof createProcess>[0] = createPromoteContainerFileHandler) =>
+    createProcess(create, { config, client: createDynamoDbClient(network), objects }) as LambdaProcess
   return { config, dynamoDb, tokens, start }
 }
 

@@ -135,10 +135,26 @@ describe('what else these operations find in the bucket', () => {
   it('a document whose object is lost is our 404', () =>
     prepared(async (ready) => {
       await ready.process.deps.objects.discard({ objectKey: await objectKeyOf(ready) }, AbortSignal.timeout(60_000))
-      expect(await call(ready, 'download_document')).toMatchObject({
-        status: 404,
-        body: { error: { metadata: { reason: 'file_not_downloadable' } } },
-      })
+      const body = { error: { metadata: { reason: 'file_not_downloadable' } } }
+      for (const name of ['download_document', 'create_container_file'] as const)
+        expect(await call(ready, name)).toMatchObject({ status: 404, body })
+    }))
+
+  it('a copy in parts that S3 refuses leaves nothing in the container', () =>
+    prepared(async (ready) => {
+      const { process, workspace } = ready
+      await process.putFile(workspace, 'a.txt', LARGE_BYTES)
+      const { body } = await process.promote(workspace, 'a.txt')
+      ready.documentId = (body as { id: string }).id
+      process.breakCalls(({ name }) =>
+        name === 'CompleteMultipartUpload' ? { kind: 'answer', status: 403 } : undefined,
+      )
+      expect((await call(ready, 'create_container_file')).status).toBe(500)
+      const Bucket = process.config.sandboxBucket
+      const { Uploads = [] } = await process.s3.listMultipartUploads({ Bucket })
+      expect(Uploads.filter(({ Key }) => Key?.includes(workspace.workspaceId))).toEqual([])
+      process.restart()
+      expect((await call(ready, 'create_container_file')).status).toBe(200)
     }))
 
   it('an upload that was left of its object goes with a document that was copied in parts', () =>

@@ -4,7 +4,7 @@ import { S3Client } from '@aws-sdk/client-s3'
 import type { NodeHttpHandler } from '@smithy/node-http-handler'
 import { afterEach, expect, it, vi } from 'vitest'
 import { bundle } from '../../../infra/bundle/build.ts'
-import { createDynamoDbClient, createS3Client, UNREAD_LOG } from '../../../lib/aws/clients.ts'
+import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
 import { MAX_PARALLEL_PARTS } from '../../../lib/aws/s3/copy-plan.ts'
 import { useDirectory } from '../../support/use-directory.ts'
 
@@ -16,9 +16,9 @@ it.each([
   [createS3Client, S3Client],
 ])('%o makes no copies for a log nobody reads', (createClient, PlainClient) => {
   const client = createClient({ region: 'us-east-1' })
-  expect(client.middlewareStack.remove(UNREAD_LOG)).toBe(false)
+  expect(client.middlewareStack.remove('loggerMiddleware')).toBe(false)
   // The name is the SDK's own: a newer one may choose another.
-  expect(new PlainClient({ region: 'us-east-1' }).middlewareStack.remove(UNREAD_LOG)).toBe(true)
+  expect(new PlainClient({ region: 'us-east-1' }).middlewareStack.remove('loggerMiddleware')).toBe(true)
 })
 
 it.each([
