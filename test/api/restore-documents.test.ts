@@ -12,6 +12,16 @@ const files = useRestoredFiles()
 const { keep, restore, restoreMany, show, write, objectAt, textAt } = files
 const LARGE = { bytes: Buffer.alloc(COPY_SETTINGS.multipartThresholdBytes + 1, 'x') }
 
+/** Does it once the container's file is looked up, which begins with the lookup of the document's object. */
+function afterLookup(change: () => unknown): void {
+  const { findDocumentObject } = files.api.objects
+  vi.spyOn(files.api.objects, 'findDocumentObject').mockImplementationOnce(async (...args) => {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    change()
+    return findDocumentObject(...args)
+  })
+}
+
 describe('POST /v1/containers/{container_id}/files', () => {
   it('puts a document back at its own path, as GET shows it, with type and encoding, and counts nothing', async () => {
     const encoded = { bytes: Buffer.from('encoded'), contentType: 'text/plain', contentEncoding: 'gzip' }
@@ -75,32 +85,19 @@ describe('POST /v1/containers/{container_id}/files', () => {
   ] as const)(
     'copied %s, overwrites nothing that is written after the lookup',
     async (_, object, on_existing, before) => {
-      const { api } = files
       const id = await keep('a.bin', object)
       if (before) write('a.bin', before)
-      const { findDocumentObject } = api.objects
-      vi.spyOn(api.objects, 'findDocumentObject').mockImplementationOnce(async (...args) => {
-        // After the lookup of the container's file, which begins at the same time.
-        await new Promise((resolve) => setTimeout(resolve, 20))
-        write('a.bin', '12345678')
-        return findDocumentObject(...args)
-      })
+      afterLookup(() => write('a.bin', '12345678'))
       expect(refusalOf(await restore({ file_id: id, on_existing }))).toEqual([400, 'container_file_exists'])
       expect(textAt('a.bin')).toBe('12345678')
-      expect([...api.objects.uploads.values()]).toEqual([])
+      expect([...files.api.objects.uploads.values()]).toEqual([])
     },
   )
 
   it('is repeated when the file that was to be replaced has gone meanwhile', async () => {
-    const { api } = files
     const id = await keep()
     write(PATH, 'before')
-    const { findDocumentObject } = api.objects
-    vi.spyOn(api.objects, 'findDocumentObject').mockImplementationOnce(async (...args) => {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      api.objects.sandbox.delete(`sandboxes/ws_1/${NEXT}/${PATH}`)
-      return findDocumentObject(...args)
-    })
+    afterLookup(() => files.api.objects.sandbox.delete(`sandboxes/ws_1/${NEXT}/${PATH}`))
     const answer = await restore({ file_id: id, on_existing: 'replace' })
     expect([...refusalOf(answer), answer.headers['retry-after']]).toEqual([503, 'container_file_changed', '1'])
     expect((await restore({ file_id: id, on_existing: 'replace' })).status).toBe(200)
