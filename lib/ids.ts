@@ -133,7 +133,7 @@ function refuseFileId(detail?: string): never {
 
 /** @throws ServiceError invalid_file_id */
 export function refusePathLength(): never {
-  return refuseFileId('The path encoded in file_id is too long to be stored.')
+  return refuseFileId('The path is too long to be stored.')
 }
 
 export function isDocumentId(text: string): text is DocumentId {

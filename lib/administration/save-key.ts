@@ -76,6 +76,7 @@ function requirePossible({ kind = 'standard', permissions, ...change }: ApiKeyCh
     throw new ServiceError('invalid_body', { detail })
   }
   const possible: readonly string[] = POSSIBLE[kind]
+  if (kind === 'standard' && permissions?.length === 0) refuse('A standard key needs permissions.')
   const impossible = permissions?.find((each) => !possible.includes(each))
   if (impossible) refuse(`A ${kind} key takes ${possible.join(', ')}, not ${impossible}.`)
   const endsAtMs = 'expiresAtMs' in change ? (change.expiresAtMs ?? Number.POSITIVE_INFINITY) : nowMs

@@ -72,11 +72,12 @@ export interface PutBack {
   restoredFrom: RestoredFrom
   /** The file that it may replace; undefined: none may be there. */
   over: ContainerFile | undefined
-  /** Whether what is there has these bytes already. */
-  isSame(file: ContainerFile): boolean
+  /** Whether what is there may be this very copy. */
+  isOwn(file: ContainerFile): boolean
 }
 
 export interface ContainerFileWriter {
+  copiesWhole(sizeBytes: number): boolean
   /**
    * S3 judges what may be replaced when it writes, so that a late copy overwrites nothing that was written meanwhile.
    * @returns undefined: another file is there, or none any more

@@ -50,38 +50,46 @@ export async function restoreDocument(
   const lookUp = () => deps.containerFiles.findContainerFile(objectKey, signal, { withSha256: true })
   const [object, over] = await Promise.all([requireContent(document, scope.log, deps, signal), lookUp()])
   const isSame = (file: ContainerFile) => hasBytesOf(file, document, object)
-  const describe = ({ etag, modifiedAt }: Pick<ContainerFile, 'etag' | 'modifiedAt'>) => ({
-    ...{ containerId, path, sizeBytes, etag, modifiedAt },
+  const isOwn = (file: ContainerFile) => isSame(file) || isCopyOf(file, document, object)
+  const describe = ({ etag, modifiedAt }: Pick<ContainerFile, 'etag' | 'modifiedAt'>, isPresent: boolean) => ({
+    ...{ isPresent, file: { containerId, path, sizeBytes, etag, modifiedAt } },
   })
-  const presentOrRefused = (file: ContainerFile) => {
-    if (isSame(file)) return { file: describe(file), isPresent: true }
-    throw new ServiceError('container_file_exists', {
-      metadata: { ...metadata, etag: file.etag, file_bytes: file.sizeBytes },
-    })
+  const refuse = ({ etag, sizeBytes: file_bytes }: ContainerFile) => {
+    const detail = 'Another file was written to this path meanwhile.'
+    const told = { metadata: { ...metadata, etag, file_bytes }, ...(replaces && { detail }) }
+    throw new ServiceError('container_file_exists', told)
   }
-  if (over && (!replaces || isSame(over))) return presentOrRefused(over)
+  // What a container may have forged is replaced, if it may be.
+  if (over && (replaces ? isSame(over) : isOwn(over))) return describe(over, true)
+  if (over && !replaces) return refuse(over)
   const restoredFrom = { documentId, attemptId, fileId: formatFileId(path) }
-  const written = await deps.containerFileWriter.write(
-    { document, object, objectKey, restoredFrom, over, isSame },
-    scope,
-  )
-  if (written) return { file: describe(written), isPresent: false }
+  const putBack = { document, object, objectKey, restoredFrom, over, isOwn }
+  const written = await deps.containerFileWriter.write(putBack, scope)
+  if (written) return describe(written, false)
   const current = await lookUp()
-  if (current) return presentOrRefused(current)
-  throw new ServiceError('container_file_changed')
+  if (!current) throw new ServiceError('container_file_changed')
+  return isOwn(current) ? describe(current, true) : refuse(current)
+}
+
+/** Whether a file has a document's bytes, by the SHA-256 that S3 has computed, or else by an ETag of the same bytes. */
+function hasBytesOf(file: ContainerFile, document: WorkspaceDocument, object: DocumentObject): boolean {
+  const { etag, sizeBytes, contentEncoding, contentType, isArchived, objectKey, sha256 } = file
+  const isAlike = sizeBytes === document.sizeBytes && (contentEncoding || undefined) === document.contentEncoding
+  if (!isAlike || isArchived || isDirectoryOrLink(objectKey, sizeBytes, contentType)) return false
+  if (sha256 !== undefined && document.sha256 !== undefined) return sha256 === document.sha256
+  return etag === document.sourceEtag || etag === object.etag
 }
 
 /**
- * Whether a file has a document's bytes, as far as S3 tells: by their SHA-256, or by an ETag of the same bytes. S3 knows
- * no SHA-256 of what was copied in parts, and ETags of what KMS encrypts are no hashes: then the file has to be a copy of
- * the document, of as many parts.
+ * Whether a file says that it is a copy of a document in as many parts: all that there is to tell where S3 knows no
+ * SHA-256, and ETags are no hashes because KMS encrypts the objects.
  */
-function hasBytesOf(file: ContainerFile, document: WorkspaceDocument, object: DocumentObject): boolean {
-  const isAlike =
-    file.sizeBytes === document.sizeBytes && (file.contentEncoding || undefined) === document.contentEncoding
-  if (!isAlike) return false
-  if (file.etag === document.sourceEtag || file.etag === object.etag) return true
-  if (document.sha256 !== undefined) return file.sha256 === document.sha256
-  const partsOf = ({ etag }: { etag: string }) => /-\d+"$/.exec(etag)?.[0]
-  return file.restoredFrom?.attemptId === document.attemptId && partsOf(file) === partsOf(object)
+function isCopyOf(
+  { etag, sizeBytes, restoredFrom }: ContainerFile,
+  document: WorkspaceDocument,
+  object: DocumentObject,
+) {
+  const partsIn = (tag: string) => /-\d+"$/.exec(tag)?.[0]
+  const isInParts = document.sha256 === undefined && partsIn(etag) === partsIn(object.etag)
+  return isInParts && sizeBytes === document.sizeBytes && restoredFrom?.attemptId === document.attemptId
 }

@@ -23,8 +23,6 @@ export interface RestoreRequest extends Pick<RequestScope, 'deadline' | 'log'> {
   rateLimitPassed: Promise<unknown>
   /** See `PromotionRequest`. */
   countMore(most: number): Promise<number>
-  /** The most requests that the rate limit ever allows at once. */
-  burst(): Promise<number>
 }
 
 /** What came of one document. Its path is missing if there is no such document. */
@@ -44,7 +42,7 @@ const GIB = 1024 ** 3
 /**
  * Puts documents back into a container, in the order given. Ends before a document that time or the rate limit does not
  * allow, but begins at least the first. May be repeated.
- * @returns `waiting`: how many requests those count as that the rate limit did not allow
+ * @returns at least one outcome; `waiting`: how many requests those count as that the rate limit did not allow
  * @throws ServiceError invalid_container_id; invalid_body: several have the same path
  */
 export async function restoreDocuments(
@@ -57,8 +55,8 @@ export async function restoreDocuments(
   requireDifferentPaths(found)
   const { allowed, waiting } = await countFiles(found, request)
   const restore = (each: Found) => restoreOne(each, container, { isFirst: each === allowed[0] }, request, deps)
-  // S3 tells no SHA-256 of what is copied in parts. Each such copy needs all connections that there are.
-  const isInParts = ({ document }: Found) => document !== undefined && document.sha256 === undefined
+  // Each copy in parts needs all connections that there are.
+  const isInParts = ({ document }: Found) => document && !deps.containerFileWriter.copiesWhole(document.sizeBytes)
   const { inParts = [], whole = [] } = Object.groupBy(allowed, (each) => (isInParts(each) ? 'inParts' : 'whole'))
   const [slow, fast] = [pMap(inParts, restore, { concurrency: 1 }), pMap(whole, restore, { concurrency: AT_ONCE })]
   const done = new Map([...(await slow), ...(await fast)])
@@ -85,13 +83,15 @@ function requireDifferentPaths(found: readonly Found[]): void {
   throw new ServiceError('invalid_body', { detail: `The body is invalid. ${problem}` })
 }
 
-/** Each file counts as a request, and so does each further GiB of it. The first needs no more than a whole burst. */
-async function countFiles(found: readonly Found[], { countMore, burst }: RestoreRequest) {
+/**
+ * Each file counts as a request, and so does each further GiB of it: those of the first as far as they fit, so that even
+ * the lowest limit allows progress.
+ */
+async function countFiles(found: readonly Found[], { countMore }: RestoreRequest) {
   const costs = found.map(({ document }) => Math.max(1, Math.ceil((document?.sizeBytes ?? 0) / GIB)))
-  costs[0] = Math.min(costs[0] ?? 1, await burst())
   const sum = (some: readonly number[]) => some.reduce((total, cost) => total + cost, 0)
   const counted = sum(costs) > 1 ? 1 + (await countMore(sum(costs) - 1)) : 1
-  const isOver = costs.findIndex((_, index) => sum(costs.slice(0, index + 1)) > counted)
+  const isOver = costs.findIndex((_, index) => index > 0 && sum(costs.slice(0, index + 1)) > counted)
   const end = isOver === -1 ? found.length : isOver
   return { allowed: found.slice(0, end), waiting: sum(costs.slice(end)) }
 }

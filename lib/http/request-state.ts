@@ -12,8 +12,6 @@ import type { OperationName } from './operations.ts'
 export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'countMore' | 'pauseMs'> {
   /** undefined when the limiter's store did not answer: then the request passes. */
   decision: Promise<RateLimitDecision | undefined>
-  /** The most requests that are ever allowed at once. */
-  burst(): Promise<number>
 }
 
 /** Shared by middlewares and handler, about one request. */

@@ -4,7 +4,7 @@ import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { OPENAI } from '../support/api/documents-api.ts'
 import { all, listOf, manyPaths, outcomesOf, usePromotionsOfMany } from '../support/api/promotions-of-many.ts'
 import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
-import { afterNext } from '../support/beside.ts'
+import { afterNext, beforeNext } from '../support/beside.ts'
 
 const prepare = usePromotionsOfMany()
 const SHA256 = createHash('sha256').update(CSV).digest('hex')
@@ -42,6 +42,18 @@ describe('POST /v1/containers/{container_id}/promote: 200', () => {
     const detail = 'The container exists, but has no file at this path.'
     const metadata = { reason, detail, container_id: CONTAINER, path: '__proto__' }
     expect(listOf(response).data[0]?.error).toEqual({ code: 404, message: 'Resource not found', metadata })
+  })
+
+  it('waits for another request that is promoting the same file, and keeps its document', async () => {
+    const api = prepare(['a.csv'])
+    const again = Promise.withResolvers<Awaited<ReturnType<typeof api.promoteAll>>>()
+    beforeNext(api.documents, 'record', async () => {
+      const isMet = new Promise<void>((resolve) => afterNext(api.documents, 'find', resolve))
+      again.resolve(api.promoteAll({ paths: ['a.csv'] }))
+      await Promise.race([isMet, again.promise])
+    })
+    expect(outcomesOf(await api.promoteAll({ paths: ['a.csv'] }))).toEqual(all('promoted', ['a.csv']))
+    expect(outcomesOf(await again.promise)).toEqual(all('kept', ['a.csv']))
   })
 
   it.each([{ prefix: '' }, { paths: ['output/a.csv', PATH] }])(

@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { reasonOf, refusalOf } from '../support/api/promotion-answers.ts'
 import { NEXT, restoredList, restoredOutcomes, useRestoredFiles } from '../support/api/restored-files.ts'
 import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
+import { beforeNext } from '../support/beside.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { COPY_SETTINGS } from '../support/stores/memory-objects.ts'
 
@@ -13,14 +15,8 @@ const { keep, restore, restoreMany, show, write, objectAt, textAt } = files
 const LARGE = { bytes: Buffer.alloc(COPY_SETTINGS.multipartThresholdBytes + 1, 'x') }
 
 /** Does it once the container's file is looked up, which begins with the lookup of the document's object. */
-function afterLookup(change: () => unknown): void {
-  const { findDocumentObject } = files.api.objects
-  vi.spyOn(files.api.objects, 'findDocumentObject').mockImplementationOnce(async (...args) => {
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    change()
-    return findDocumentObject(...args)
-  })
-}
+const afterLookup = (change: () => unknown) =>
+  beforeNext(files.api.objects, 'findDocumentObject', () => sleep(20).then(change))
 
 describe('POST /v1/containers/{container_id}/files', () => {
   it('puts a document back at its own path, as GET shows it, with type and encoding, and counts nothing', async () => {
@@ -56,7 +52,8 @@ describe('POST /v1/containers/{container_id}/files', () => {
   ] as const)('is success again, with the same ETag, copied %s; and writes nothing', async (_, object) => {
     const id = await keep('some.bin', object)
     const [first, written] = [await restore({ file_id: id }), objectAt('some.bin')]
-    for (const on_existing of ['refuse', 'replace']) {
+    // Of a copy in parts, S3 cannot tell that it is the same: it is written once more.
+    for (const on_existing of object === LARGE ? ['refuse'] : ['refuse', 'replace']) {
       const again = await restore({ file_id: id, on_existing })
       expect([again.status, again.headers.etag, objectAt('some.bin')]).toEqual([200, first.headers.etag, written])
     }
@@ -303,29 +300,28 @@ describe('the rate limit', () => {
     expect(second).toMatchObject({ data: { length: 4 }, has_more: false, next: null })
   })
 
-  it('counts each further GiB, but never more than a whole burst', async () => {
+  it('counts each further GiB, as far as they fit, so that one file can always be put back', async () => {
     const { api } = limited
     const [id, request] = [await limited.keep(), ofKey()]
-    const ofSize = (gib: number) => {
+    const ofSize = (gib: number) =>
       api.stored.change(DOCUMENTS_TABLE, (item) => {
         item.size_bytes = { N: String(gib * GIB) }
       })
-    }
     vi.spyOn(api.objects, 'write').mockResolvedValue({ etag: '"e"', modifiedAt: new Date(0) })
-    const again = (path: string) =>
-      api.call('create_container_file', { parameters: { container_id: NEXT }, body: { file_id: id, path }, ...request })
+    const put = async (path: string) => {
+      const body = { file_id: id, path }
+      const { status, headers } = await api.call('create_container_file', {
+        ...{ parameters: { container_id: NEXT }, body, ...request },
+      })
+      return [status, headers.ratelimit?.split(';')[1], headers['retry-after']]
+    }
     ofSize(2.5)
-    expect((await again('a')).status).toBe(200)
-    const refused = await again('b')
-    expect([...refusalOf(refused), refused.headers['retry-after']]).toEqual([429, 'rate_limited', '6'])
-    api.clock.nowMs += 6000
-    expect((await again('b')).status).toBe(200)
-    ofSize(5)
-    api.clock.nowMs += 60_000
-    expect((await again('c')).status).toBe(200)
-    const files = [{ file_id: id, path: 'd' }]
-    const waiting = { data: [], has_more: true, next: '0', retry_after_seconds: 10 }
-    api.clock.nowMs += 2000
-    expect(restoredList(await limited.restoreMany({ files }, request))).toMatchObject(waiting)
+    expect(await put('a')).toEqual([200, 'r=2', undefined])
+    expect(await put('b')).toEqual([200, 'r=0', undefined])
+    expect(await put('c')).toEqual([429, 'r=0', '2'])
+    api.clock.nowMs += 4000
+    const body = { files: ['c', 'd'].map((path) => ({ file_id: id, path })) }
+    const page = { data: [{ outcome: 'restored' }], has_more: true, next: '1', retry_after_seconds: 6 }
+    expect(restoredList(await limited.restoreMany(body, request))).toMatchObject(page)
   })
 })

@@ -273,6 +273,9 @@ describe('PUT …/keys/{name}', () => {
       expires_at: null,
     })
     expect(again).toMatchObject({ disabled: false, requests_per_minute: null, is_new: false })
+    // What a management key has to be given can be taken from it.
+    for (const [permissions, has] of [[ONLY_IF_LISTED, PERMISSIONS] as const, [null, again.permissions] as const])
+      expect(await bodyOf(call('change_key', { permissions }))).toMatchObject({ permissions: has })
     expect([await who(first), await who(`${again.token}`)]).toEqual([401, expect.objectContaining(MANAGEMENT)])
     expect((await bodyOf(call('list_keys'))).data).toHaveLength(1)
   })

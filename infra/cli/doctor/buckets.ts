@@ -20,7 +20,7 @@ export function bucketSetupChecks(config: Config, s3: S3): Check[] {
     ]),
     versioningCheck(documentsBucket, s3),
     lifecycleCheck(documentsBucket, workspacesPrefix, s3),
-    ...(sandboxBucket === documentsBucket ? [] : [uploadsCheck(sandboxBucket, keyTemplates.sandbox, s3)]),
+    uploadsCheck(sandboxBucket, keyTemplates.sandbox, s3),
   ]
 }
 

@@ -1,6 +1,6 @@
 import { audit } from '../../../lib/audit/audit.ts'
 import { newToken } from '../../../lib/auth/api-token.ts'
-import { notChecked } from '../doctor/check.ts'
+import { advice, notChecked } from '../doctor/check.ts'
 import { ask, expectAnswer, filePath, promotePath, type Question } from './http.ts'
 import { expectExpired, letExpire, promoteTwice, promoteWhenThere, promotion, promotionOfMany } from './promotions.ts'
 import { copyConditions, copyVersion, missingKey } from './s3.ts'
@@ -72,7 +72,7 @@ async function putBack(trial: Trial, signal: AbortSignal) {
   const [id] = [...trial.documents].find(([, file]) => file === trial.files.small) ?? []
   const body = JSON.stringify({ file_id: id, path })
   const answer = await ask(`/containers/${trial.containerId}/files`, { method: 'POST', body }, trial, signal)
-  if (answer.status === 500) return notChecked('the function may not write to this sandbox bucket (docs/deploy.md)')
+  if (answer.status === 500) return advice('500: may the function write to this sandbox bucket? (docs/deploy.md)')
   expectAnswer(answer, '200')
   await download(`${filePath(path, trial)}/content`, trial.restored, trial, signal)
   const kept = expectAnswer(await ask(promotePath(path, trial), { method: 'POST' }, trial, signal), '200')

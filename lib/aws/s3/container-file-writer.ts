@@ -5,7 +5,14 @@ import type { RequestScope } from '../../telemetry.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
 import { createContainerLookups, metadataOf, type SandboxSettings, toContainerFile } from './container-file.ts'
-import { ONLY_NEW, type ServerSideCopy, type Upload } from './copy-requests.ts'
+import {
+  type CopiedObject,
+  copiesWhole,
+  ONLY_NEW,
+  requireEtag,
+  type ServerSideCopy,
+  type Upload,
+} from './copy-requests.ts'
 import { KMS_FAILURE, type ObjectCopySettings } from './object-copy.ts'
 import { copyServerSide } from './server-side-copy.ts'
 
@@ -16,7 +23,9 @@ export function createContainerFileWriter(settings: ObjectCopySettings & Sandbox
   const { findContainerFile } = createContainerLookups(settings)
 
   return {
-    async write({ document, object, objectKey, restoredFrom, over, isSame }, { deadline, log }) {
+    copiesWhole: (sizeBytes) => copiesWhole(sizeBytes, settings),
+
+    async write({ document, object, objectKey, restoredFrom, over, isOwn }, { deadline, log }) {
       let upload: Upload | undefined
       const copy: ServerSideCopy = {
         source: { ...document, bucket: documentsBucket, etag: object.etag },
@@ -28,21 +37,24 @@ export function createContainerFileWriter(settings: ObjectCopySettings & Sandbox
           ContentLanguage: object.contentLanguage,
           Metadata: metadataOf(restoredFrom),
         },
-        isArrived: (head) => isSame(toContainerFile(objectKey, head)),
+        isArrived: (head) => isOwn(toContainerFile(objectKey, head)),
         onUpload: (begun) => {
           upload = begun
         },
       }
+      let copied: CopiedObject
       try {
-        const { ETag, LastModified } = await copyServerSide(copy, settings, deadline.signal)
-        if (ETag && LastModified) return { etag: quotedEtag(ETag), modifiedAt: LastModified }
+        copied = await copyServerSide(copy, settings, deadline.signal)
       } catch (error) {
         // What cannot be aborted is ended by the bucket's rule for unfinished uploads.
         if (upload) await abort(upload, deadline).catch((failure) => log.warn('upload not aborted', { error: failure }))
         if (isOvertaken(error)) return undefined
         throw translateFailure(error)
       }
-      return findContainerFile(objectKey, deadline.signal)
+      const etag = quotedEtag(requireEtag(copied))
+      // S3 does not tell when a copy in parts was modified; and the agent may have written another file by now.
+      const found = copied.LastModified ? undefined : await findContainerFile(objectKey, deadline.signal)
+      return { etag, modifiedAt: copied.LastModified ?? (found?.etag === etag ? found.modifiedAt : new Date()) }
     },
   }
 

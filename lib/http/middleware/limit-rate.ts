@@ -30,8 +30,7 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     const rateLimitPassed = decision.then(requireAllowed)
     const countMore = (most: number) => countAsManyAsFit(counter, state, most)
     const pauseMs = (count: number) => counts.pauseMs(counter, count)
-    const burst = async () => (await decision)?.policy.burst ?? Number.POSITIVE_INFINITY
-    state.rateLimit = { decision, rateLimitPassed, countMore, pauseMs, burst }
+    state.rateLimit = { decision, rateLimitPassed, countMore, pauseMs }
     const refused = new AbortController()
     rateLimitPassed.catch((refusal) => refused.abort(refusal))
     state.deadline = { ...state.deadline, signal: AbortSignal.any([state.deadline.signal, refused.signal]) }

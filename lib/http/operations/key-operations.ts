@@ -126,7 +126,8 @@ function readChange(body: Body, nowMs: number): ApiKeyChange {
 }
 
 function readPermissions({ permissions }: Body): Permission[] | undefined {
-  if (permissions === undefined) return undefined
+  // Null takes them away.
+  if (permissions == null) return permissions === null ? [] : undefined
   const known: readonly unknown[] = PERMISSIONS
   if (Array.isArray(permissions) && permissions.length > 0 && permissions.every((each) => known.includes(each)))
     return [...new Set<Permission>(permissions)]

@@ -1,7 +1,6 @@
 import type { ContainerFileDescription } from '../../containers/container-files.ts'
 import type { RestoreDependencies } from '../../containers/restore-document.ts'
 import { type DocumentToRestore, type RestoreOutcome, restoreDocuments } from '../../containers/restore-documents.ts'
-import { ServiceError } from '../../errors.ts'
 import { answer } from '../answers.ts'
 import type { ApiRequest, Operations } from '../api-handler.ts'
 import { type Body, readPath, refuseBody } from '../body.ts'
@@ -14,9 +13,8 @@ export function restoreOperations(deps: RestoreDependencies) {
   return {
     async create_container_file(request) {
       const { body, state } = request
-      const { outcomes, waiting } = await restore(request, [readDocument(body)])
-      const retryAfterSeconds = Math.ceil(request.pauseMs(waiting) / 1000)
-      const { documentId, file, error = new ServiceError('rate_limited', { retryAfterSeconds }) } = outcomes[0] ?? {}
+      const { outcomes } = await restore(request, [readDocument(body)])
+      const { documentId, file, error } = outcomes[0] ?? {}
       if (file === undefined) throw error
       state.telemetry.annotate({ document_id: documentId, size_bytes: file.sizeBytes })
       return answer(describeFile(file), { etag: file.etag })

@@ -29,7 +29,7 @@ function prepare(sizeBytes: number, before?: string) {
       ...{ document: { objectKey: 'documents/d', sizeBytes, mimeType: 'text/plain' }, objectKey: KEY, over },
       object: { isArchived: false, etag: stored.etag, contentLanguage: 'de' },
       restoredFrom: { ...ids, fileId: formatFileId('a.bin') },
-      isSame: (file: ContainerFile) => file.sizeBytes === sizeBytes && file.restoredFrom?.attemptId === '1',
+      isOwn: (file: ContainerFile) => file.sizeBytes === sizeBytes && file.restoredFrom?.attemptId === '1',
     }
     const deadline = { signal, leftMs: () => 10_000, undoSignal: () => signal }
     return objects.write(putBack, { deadline, log: createRecordingLog(logged) })
