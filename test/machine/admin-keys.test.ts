@@ -172,6 +172,10 @@ describe('npm run admin -- keys change', () => {
     const changed = await admin('keys', 'change', `${key?.key_id}`, '--permission', 'files:delete')
     expect(changed).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('with files:delete') })
     expect(await statuses()).toEqual([403, 403, 404])
+    for (const start of [['keys', 'change', `${key?.key_id}`], create]) {
+      const refused = { code: 2, stderr: expect.stringMatching(/A (standard )?key needs /) }
+      expect(await admin(...start, '--permission', 'none')).toMatchObject(refused)
+    }
   })
 
   it('gives no others to a management key, which may do everything anyway', async () => {

@@ -33,7 +33,7 @@ const PER_MINUTE = '--requests-per-minute <number>'
 const OWN = "its own rate limit, in place of its workspace's"
 
 type KeySetting = SettingOption<ApiKeyChange>
-const PERMISSION: KeySetting = ['permissions', '--permission <name>', MAY, values.parsePermissions, 'none']
+const PERMISSION: KeySetting = ['permissions', '--permission <name>', `${MAY}; or none`, values.parsePermissions]
 const USER: KeySetting = ['userId', '--user <id>', 'its owner', values.parseUserId]
 const EXPIRES: KeySetting = ['expiresAtMs', '--expires <when>', END, values.parseExpiry, 'never']
 const LIMIT: KeySetting = ['requestsPerMinute', PER_MINUTE, OWN, values.parseRequestsPerMinute, 'default']

@@ -79,7 +79,10 @@ export const parseUserId = only(isUserId, 'a user id: 1 to 128 visible ASCII cha
 export const parseStage = only((text) => /^[A-Za-z0-9-]{1,30}$/.test(text), 'the name of a stage')
 const isPermission = (text: string) => PERMISSIONS.some((known) => known === text)
 const OF_PERMISSION = `a permission: there is ${PERMISSIONS.join(', ')}`
-export const parsePermissions = listOf(only<Permission>(isPermission, OF_PERMISSION))
+const parseListed = listOf(only<Permission>(isPermission, OF_PERMISSION))
+/** None is an empty list, which a standard key is refused. */
+export const parsePermissions = (text: string, others?: Permission[]) =>
+  text === 'none' ? [] : parseListed(text, others)
 const isKeyId = (text: string) => /^key_[A-Za-z0-9_-]{1,160}$/.test(text)
 const parseAnyKeyId = only(isKeyId, 'a key id, such as key_0XKzWvX1dQ9Cd3BBZ4oiSQ1LRtDC')
 
