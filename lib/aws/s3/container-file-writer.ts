@@ -8,6 +8,7 @@ import { createContainerLookups, metadataOf, type SandboxSettings, toContainerFi
 import {
   type CopiedObject,
   copiesWhole,
+  failureOf,
   ONLY_NEW,
   requireEtag,
   type ServerSideCopy,
@@ -67,14 +68,14 @@ export function createContainerFileWriter(settings: ObjectCopySettings & Sandbox
 
 /** The file or the document has changed, or is gone; or somebody else writes the file at this moment. */
 function isOvertaken(error: unknown): boolean {
-  const cause = error instanceof ServiceError ? error.cause : error
+  const cause = failureOf(error)
   const isGone = cause instanceof Error && /^NoSuch(Key|Version|Upload)$/.test(cause.name)
   return isGone || statusOf(cause) === 412 || statusOf(cause) === 409
 }
 
 function translateFailure(error: unknown): unknown {
-  const isOfKey = error instanceof Error && KMS_FAILURE.test(error.name)
-  if (!isOfKey) return error
+  const cause = failureOf(error)
+  if (!(cause instanceof Error && KMS_FAILURE.test(cause.name))) return error
   const detail = 'A key that encrypts documents or sandboxes cannot be used.'
-  return new ServiceError('service_unavailable', { detail, cause: error })
+  return new ServiceError('service_unavailable', { detail, cause })
 }

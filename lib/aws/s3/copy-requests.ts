@@ -66,6 +66,9 @@ export function requireEtag(result: { ETag?: string | undefined } | undefined): 
   throw new ServiceError('service_unavailable', { cause })
 }
 
+/** What S3 answered: a failure after one that may be late comes wrapped (send.ts). */
+export const failureOf = (error: unknown) => (error instanceof ServiceError ? error.cause : error)
+
 /**
  * The object after a copy or completion that failed with `error`, if it exists all the same: the answer was lost, or S3
  * applied a try that it answered with an error, so that it refused the next one (412, 409). An unanswered try is never
@@ -78,7 +81,7 @@ export async function findArrived(
   signal: AbortSignal,
 ): Promise<HeadObjectCommandOutput | undefined> {
   const isUnanswered = error instanceof ServiceError && error.isUnanswered
-  const cause = error instanceof ServiceError ? error.cause : error
+  const cause = failureOf(error)
   const isUploadGone = cause instanceof Error && cause.name === 'NoSuchUpload'
   const isRefused = statusOf(cause) === 412 || statusOf(cause) === 409
   if (!isUnanswered && !isUploadGone && !isRefused) return undefined

@@ -88,22 +88,27 @@ describe.each(SIZES)('a copy into a container, %s', (_, sizeBytes, lastCall) => 
   })
 
   it.each([
-    ['KMS.DisabledException', 400, 'service_unavailable'],
-    ['AccessDenied', 403, undefined],
-    ['SlowDown', 503, 'service_unavailable'],
-  ])('that fails with %s leaves no file and no upload', async (code, status, reason) => {
+    ['KMS.DisabledException', [400], 'service_unavailable'],
+    ['KMS.DisabledException', [500, 400], 'service_unavailable'],
+    ['AccessDenied', [403], undefined],
+    ['SlowDown', [503], 'service_unavailable'],
+  ])('that fails with %s (%j) leaves no file and no upload', async (code, statuses, reason) => {
     const { objects, write, text } = prepare(sizeBytes)
     const { store } = objects.wire
+    let calls = 0
     const body = `<Error><Code>${code}</Code><Message>m</Message></Error>`
-    objects.wire.store = async (request) =>
-      lastCall.test(named(request)) ? { status, headers: {}, body } : store(request)
+    objects.wire.store = async (request) => {
+      if (!lastCall.test(named(request))) return store(request)
+      const status = statuses[Math.min(calls++, statuses.length - 1)] ?? 0
+      return { status, headers: {}, body }
+    }
     await expect(write()).rejects.toMatchObject(reason ? { reason } : { name: code })
     expect([text(), objects.uploads.size]).toEqual([undefined, 0])
   })
 })
 
 describe('a copy in parts', () => {
-  const [, [, sizeBytes]] = SIZES
+  const [, [, sizeBytes, lastCall]] = SIZES
 
   it('that dies half-way leaves no part of a file', async () => {
     const { objects, write, text } = prepare(sizeBytes)
@@ -122,6 +127,19 @@ describe('a copy in parts', () => {
     // The bucket's rule ends it.
     expect(objects.uploads.size).toBe(1)
     expect((await write())?.etag).toMatch(/-2"$/)
+  })
+
+  it('has its own ETag as the answer when its file is overwritten at once', async () => {
+    const { objects, write, set } = prepare(sizeBytes)
+    const { store } = objects.wire
+    objects.wire.store = async (request) => {
+      const answer = await store(request)
+      if (lastCall.test(named(request))) set('of the agent')
+      return answer
+    }
+    const written = await write()
+    expect(written?.etag).toMatch(/-2"$/)
+    expect(written?.modifiedAt.getTime()).not.toBe(objects.sandbox.get(KEY)?.modifiedAtMs)
   })
 
   it('says in the log when it could not abort its upload', async () => {
