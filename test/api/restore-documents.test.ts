@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
+import type { StoredObject } from '../../infra/local/stores/s3-contents.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { formatFileId } from '../../lib/ids.ts'
 import { reasonOf, refusalOf } from '../support/api/promotion-answers.ts'
 import { NEXT, restoredList, restoredOutcomes, useRestoredFiles } from '../support/api/restored-files.ts'
 import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
+import { storedObject, type TestObject } from '../support/aws/memory-s3.ts'
 import { beforeNext } from '../support/beside.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { COPY_SETTINGS } from '../support/stores/memory-objects.ts'
@@ -71,6 +73,23 @@ describe('POST /v1/containers/{container_id}/files', () => {
     expect(textAt()).toBe('of the agent')
     expect((await restore({ file_id: id, on_existing: 'replace' })).status).toBe(200)
     expect(textAt()).toBe(CSV.toString())
+  })
+
+  it.each<[string, TestObject, Partial<StoredObject>]>([
+    ['is archived', { bytes: CSV }, { headers: { 'x-amz-storage-class': 'GLACIER' } }],
+    ['is encoded', { bytes: CSV }, { headers: { 'content-encoding': 'gzip' } }],
+    ['is a directory', { bytes: Buffer.alloc(0) }, { headers: { 'content-type': 'application/x-directory' } }],
+    ['only says that it is a copy', LARGE, storedObject({ bytes: Buffer.alloc(LARGE.bytes.length, 'y') })],
+  ])('does not take a file of the same size that %s for the document, and replaces it', async (_, object, change) => {
+    const id = await keep('a.bin', object)
+    await restore({ file_id: id })
+    const copy = objectAt('a.bin')
+    if (copy === undefined) throw new Error('there is no copy')
+    const { headers, etag } = copy
+    const other = { ...copy, ...change, etag, headers: { ...headers, ...change.headers } }
+    files.api.objects.sandbox.set(`sandboxes/ws_1/${NEXT}/a.bin`, other)
+    expect((await restore({ file_id: id, on_existing: 'replace' })).status).toBe(200)
+    expect([textAt('a.bin'), objectAt('a.bin')?.headers]).toEqual([object.bytes.toString(), headers])
   })
 
   it.each([
@@ -265,6 +284,20 @@ describe('POST /v1/containers/{container_id}/restore', () => {
     expect(restoredOutcomes(await restoreMany({ ...body, after: '2' }))).toEqual([['c', 'restored']])
   })
 
+  it('leaves a document during which the time runs out, and those after it, to the next request', async () => {
+    const ids: string[] = []
+    for (const path of ['a', 'b', 'c']) ids.push(await keep(path, { bytes: CSV }))
+    let leftMs = 20_000
+    vi.spyOn(files.api.objects, 'write').mockImplementation(async ({ objectKey }) => {
+      if (!objectKey.endsWith('/b')) return { etag: '"e"', modifiedAt: new Date(0) }
+      leftMs = 5000
+      throw new ServiceError('request_timed_out')
+    })
+    const body = { files: ids.map((file_id) => ({ file_id })) }
+    const answer = await restoreMany(body, { remainingMs: () => leftMs })
+    expect([restoredOutcomes(answer), restoredList(answer).next]).toEqual([[['a', 'restored']], '1'])
+  })
+
   it('goes on without a document whose copy fails on our side, which only the log explains', async () => {
     const [a, b] = [await keep('a', { bytes: CSV }), await keep('b', { bytes: CSV })]
     const error = new ServiceError('service_unavailable', { cause: new Error('secret') })
@@ -288,6 +321,14 @@ describe('the rate limit', () => {
     const token = limited.api.apiKeys.add({ permissions: ['containers:write'], requestsPerMinute: 30 })
     return { headers: { Authorization: `Bearer ${token}` } }
   }
+
+  it('refuses before it writes, however late the limiter answers', async () => {
+    const { rateLimiter } = limited.api.dependencies
+    const id = await limited.keep()
+    const late = { isAllowed: false, isDisabled: false, remaining: 0, retryAfterMs: 1000, resetMs: 5000 }
+    rateLimiter.take = () => sleep(100, { policy: rateLimiter.policy, ...late })
+    expect([(await limited.restore({ file_id: id })).status, limited.objectAt()]).toEqual([429, undefined])
+  })
 
   it('counts each file, and ends a list with how long to wait', async () => {
     const { api } = limited

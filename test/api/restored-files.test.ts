@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
+import { etagOf } from '../../infra/local/stores/s3-contents.ts'
+import type { ContainerId, FilePath, WorkspaceId } from '../../lib/ids.ts'
+import { documentIdOfFile } from '../../lib/promotion/idempotency.ts'
 import { idOf } from '../support/api/idempotent-promotions.ts'
+import { refusalOf } from '../support/api/promotion-answers.ts'
 import { listOf, outcomesOf } from '../support/api/promotions-of-many.ts'
 import { NEXT, useRestoredFiles } from '../support/api/restored-files.ts'
 import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
@@ -199,6 +203,27 @@ describe('a file is promoted like any other, with exactly the bytes it has, if',
     const answer = await promote()
     expect([answer.status, idOf(answer)]).not.toEqual([200, id])
     expect(idOf(await promote())).not.toBe(id)
+  })
+
+  it('it was another file when If-Match was checked: this request is refused', async () => {
+    const { objects } = files.api
+    const id = await keep()
+    put(hinted(id, other))
+    const headers = { 'If-Match': objectAt()?.etag ?? '' }
+    const find = objects.findContainerFile.bind(objects)
+    vi.spyOn(objects, 'findContainerFile').mockImplementation((...args) => {
+      const [, , withSha256] = args
+      if (withSha256) put(hinted(id, CSV))
+      return find(...args)
+    })
+    expect(refusalOf(await promote(PATH, { headers }))).toEqual([503, 'container_file_changed'])
+  })
+
+  it('it names the very document that it would become', async () => {
+    const at = { workspaceId: 'ws_1' as WorkspaceId, containerId: NEXT as ContainerId, path: PATH as FilePath }
+    const id = documentIdOfFile(at, etagOf(CSV))
+    put(hinted(id, CSV))
+    expect([outcomesOf(await promoteAll()), documents()]).toEqual([[[PATH, 'promoted']], 1])
   })
 })
 

@@ -69,8 +69,7 @@ function versioningCheck(Bucket: string, s3: S3): Check {
 
 function lifecycleCheck(Bucket: string, prefix: string, s3: S3): Check {
   return setupCheck(`lifecycle of ${Bucket}`, 's3:GetLifecycleConfiguration', async (abortSignal) => {
-    const answer = await s3.getBucketLifecycleConfiguration({ Bucket }, { abortSignal }).catch(unlessUnset)
-    const enabled = (answer?.Rules ?? []).filter(({ Status }) => Status === 'Enabled')
+    const enabled = await enabledRules(Bucket, s3, abortSignal)
     const deleting = enabled.find((rule) => touches(rule, prefix) && (rule.Expiration?.Days || rule.Expiration?.Date))
     if (deleting) return problem(`its rule "${deleting.ID}" deletes documents by their age, still counted; remove it`)
     return abortingOf(enabled, prefix) ?? problem(`no rule aborts unfinished uploads of documents${KEPT}`)
@@ -79,11 +78,15 @@ function lifecycleCheck(Bucket: string, prefix: string, s3: S3): Check {
 
 function uploadsCheck(Bucket: string, template: string, s3: S3): Check {
   return setupCheck(`unfinished uploads in ${Bucket}`, 's3:GetLifecycleConfiguration', async (abortSignal) => {
-    const answer = await s3.getBucketLifecycleConfiguration({ Bucket }, { abortSignal }).catch(unlessUnset)
-    const enabled = (answer?.Rules ?? []).filter(({ Status }) => Status === 'Enabled')
+    const enabled = await enabledRules(Bucket, s3, abortSignal)
     const [prefix = ''] = template.split('{')
     return abortingOf(enabled, prefix) ?? advice(`no rule aborts those of documents that are put back${KEPT}`)
   })
+}
+
+async function enabledRules(Bucket: string, s3: S3, abortSignal: AbortSignal): Promise<LifecycleRule[]> {
+  const answer = await s3.getBucketLifecycleConfiguration({ Bucket }, { abortSignal }).catch(unlessUnset)
+  return (answer?.Rules ?? []).filter(({ Status }) => Status === 'Enabled')
 }
 
 const KEPT = ': S3 keeps and bills their parts; add one'

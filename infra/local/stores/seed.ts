@@ -47,17 +47,12 @@ export async function seed(backends: Backends, previous: Partial<Demo> = {}): Pr
   const { config } = backends
   const signal = AbortSignal.timeout(SEED_TIMEOUT_MS)
   const { keyAdministration, workspaces } = openStores({ ...backends, now: Date.now })
-  /** @param permissions of a standard key; omitted: a management key, with all that there is */
-  const addKey = async (workspaceId: WorkspaceId, former?: string, permissions?: readonly Permission[]) => {
+  /** @param listed the permissions of a standard key; omitted: a management key, with all that there is */
+  const addKey = async (workspaceId: WorkspaceId, former?: string, listed?: readonly Permission[]) => {
     const token = former ?? newToken(keyIdOf(workspaceId))
-    const kind = permissions === undefined ? ('management' as const) : ('standard' as const)
-    const grant = {
-      workspaceId,
-      kind,
-      permissions: permissions ?? ONLY_IF_LISTED,
-      userId: 'user_demo',
-      expiresAtMs: undefined,
-    }
+    const kind = listed === undefined ? ('management' as const) : ('standard' as const)
+    const permissions = listed ?? ONLY_IF_LISTED
+    const grant = { workspaceId, kind, permissions, userId: 'user_demo', expiresAtMs: undefined }
     await keyAdministration.add(newApiKeyRecord(token, grant, Date.now()), signal)
     return token
   }

@@ -144,7 +144,9 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
   }
 
   /** Each item is a read of its own; those that are throttled are left unprocessed. */
-  function batchGetItem({ RequestItems }: Content): Content {
+  function batchGetItem(input: Content): Content {
+    // No more than 100 keys, and none of them twice.
+    const { RequestItems } = validate('BatchGetItem', input, openStoreAsOf(spaces, now()).store)
     const answer: Record<'Responses' | 'UnprocessedKeys', Content> = { Responses: {}, UnprocessedKeys: {} }
     for (const [TableName, { Keys, ...read }] of Object.entries(RequestItems as Record<string, { Keys: Item[] }>)) {
       const table = spaces.tables.get(TableName)
