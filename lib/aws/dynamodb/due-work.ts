@@ -1,29 +1,23 @@
-import { QueryCommand } from '@aws-sdk/client-dynamodb'
-import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../../ids.ts'
 import type { DueEntry, DueWork } from '../../ledger/ports/documents.ts'
-import { send } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
 import { DUE_SHARDS, decodeItem, dueShard, isForgotten } from './document-codec.ts'
 import { DUE_INDEX } from './documents.ts'
-import { listPages } from './list-pages.ts'
 import { openTable, type TableSettings } from './table.ts'
 
 export function createDueWork(settings: TableSettings & { now(): number }): DueWork {
-  const { client, tableName: TableName, now } = settings
+  const { now } = settings
   const table = openTable(settings)
   return {
     dueShards: DUE_SHARDS,
 
     async *listDue({ kind, shard, byMs }, signal) {
-      const query = {
-        TableName,
+      const due = {
         IndexName: DUE_INDEX,
         KeyConditionExpression: 'due_shard = :shard AND due_at <= :by',
-        ExpressionAttributeValues: marshall({ ':shard': dueShard(kind, shard), ':by': byMs }),
+        values: { ':shard': dueShard(kind, shard), ':by': byMs },
       }
-      const options = { name: 'documents.listDue', signal }
-      const pages = listPages((start) => send(client, new QueryCommand({ ...query, ...start }), options))
+      const pages = table.query({ name: 'documents.listDue', signal }, due)
       for await (const items of pages) yield items.map(toEntry)
     },
 

@@ -1,12 +1,9 @@
-import { QueryCommand } from '@aws-sdk/client-dynamodb'
-import { marshall } from '@aws-sdk/util-dynamodb'
 import pMap from 'p-map'
 import type { Erasures } from '../../administration/ports/erasures.ts'
 import type { WorkspaceId } from '../../ids.ts'
-import { CLOSING, SENT_ONCE, send } from '../calls/send.ts'
+import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
 import { IS_OPEN } from './ledger.ts'
-import { listPages } from './list-pages.ts'
 import { asRead, openTable, setting, type TableSettings } from './table.ts'
 import { encodeErasure } from './workspace-codec.ts'
 
@@ -18,21 +15,18 @@ const IS_AT_WORK = 'erasure.#state IN (:erasing, :verifying)'
 const AT_ONCE = { concurrency: 24 }
 
 export function createErasures(settings: TableSettings & { documentsTable: string }): Erasures {
-  const { client, tableName, documentsTable } = settings
   const table = openTable(settings)
-  const documents = openTable({ client, tableName: documentsTable })
+  const documents = openTable({ ...settings, tableName: settings.documentsTable })
   const keyOf = (workspaceId: WorkspaceId) => ({ workspace_id: workspaceId })
 
   return {
     async *listDue(byMs, signal) {
-      const query = {
-        TableName: tableName,
+      const due = {
         IndexName: ERASURES_INDEX,
         KeyConditionExpression: 'erasure_due = :due AND erasure_due_at <= :by',
-        ExpressionAttributeValues: marshall({ ':due': 'due', ':by': byMs }),
+        values: { ':due': 'due', ':by': byMs },
       }
-      const options = { name: 'erasures.listDue', signal }
-      for await (const items of listPages((start) => send(client, new QueryCommand({ ...query, ...start }), options)))
+      for await (const items of table.query({ name: 'erasures.listDue', signal }, due))
         for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId
     },
 

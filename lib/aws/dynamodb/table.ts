@@ -8,6 +8,7 @@ import {
   type GetItemCommandInput,
   PutItemCommand,
   QueryCommand,
+  type QueryCommandInput,
   ScanCommand,
   type ScanCommandInput,
   UpdateItemCommand,
@@ -17,7 +18,6 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { ServiceError } from '../../errors.ts'
 import { isThrottled } from '../calls/failures.ts'
 import { pause, pauseAfter, type SendOptions, send } from '../calls/send.ts'
-import { listPages } from './list-pages.ts'
 
 type Attributes = Record<string, AttributeValue>
 
@@ -107,29 +107,49 @@ export function openTable(settings: TableSettings) {
       return written(send(client, command, options))
     },
 
+    query,
+
     /** All items of a partition, read consistently, in pages. @param from.after a key: starts after it */
     pagesOf(
       partitionKey: string,
       value: string,
       options: SendOptions,
       { after, ...limit }: { after?: object | undefined; Limit?: number } = {},
-    ): AsyncGenerator<Attributes[]> {
-      const query = {
-        TableName,
-        ConsistentRead: true,
-        KeyConditionExpression: `${partitionKey} = :value`,
-        ExpressionAttributeValues: marshall({ ':value': value }),
-        ...limit,
-        ...(after && { ExclusiveStartKey: marshall(after) }),
-      }
-      return listPages((start) => send(client, new QueryCommand({ ...query, ...start }), options))
+    ) {
+      const start = after && { ExclusiveStartKey: marshall(after) }
+      const partition = { KeyConditionExpression: `${partitionKey} = :value`, values: { ':value': value } }
+      return query(options, { ConsistentRead: true, ...partition, ...limit, ...start })
     },
 
     /** All items, read consistently, in pages. */
-    scan(options: SendOptions, input: Omit<ScanCommandInput, 'TableName'> = {}): AsyncGenerator<Attributes[]> {
+    scan(options: SendOptions, input: Omit<ScanCommandInput, 'TableName'> = {}) {
       const scan = { TableName, ConsistentRead: true, ...input }
       return listPages((start) => send(client, new ScanCommand({ ...scan, ...start }), options))
     },
+  }
+
+  /** In pages. */
+  function query(
+    options: SendOptions,
+    { values, ...input }: Omit<QueryCommandInput, 'TableName'> & { values: object },
+  ) {
+    const wanted = { TableName, ...input, ExpressionAttributeValues: marshall(values) }
+    return listPages((start) => send(client, new QueryCommand({ ...wanted, ...start }), options))
+  }
+}
+
+interface Page {
+  Items?: Attributes[] | undefined
+  LastEvaluatedKey?: Attributes | undefined
+}
+
+/** @param readPage gets the start of the page, to be spread into the command */
+async function* listPages(readPage: (start: { ExclusiveStartKey?: Attributes }) => Promise<Page>) {
+  let start: { ExclusiveStartKey?: Attributes } | undefined = {}
+  while (start) {
+    const { Items = [], LastEvaluatedKey }: Page = await readPage(start)
+    yield Items
+    start = LastEvaluatedKey && { ExclusiveStartKey: LastEvaluatedKey }
   }
 }
 
