@@ -112,8 +112,8 @@ export function readConfig(env: Environment): Config {
     const wanted = 'origins such as https://app.example.com with commas between them'
     problems.push(`CORS_ALLOWED_ORIGINS must be ${wanted}, not "${origin}"`)
   }
-  const templateProblems = problemsInTemplates(config.keyTemplates, config.sandboxBucket === config.documentsBucket)
-  problems.push(...templateProblems.map((problem) => `SANDBOX_KEY_TEMPLATE, DOCUMENT_KEY_TEMPLATE: ${problem}`))
+  for (const problem of problemsInTemplates(config.keyTemplates, config.sandboxBucket === config.documentsBucket))
+    problems.push(`SANDBOX_KEY_TEMPLATE, DOCUMENT_KEY_TEMPLATE: ${problem}`)
   if (problems.length > 0) throw new ConfigurationError(problems)
   return config
 }

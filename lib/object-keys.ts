@@ -93,59 +93,37 @@ const patternOf = (template: string) =>
  * Faults that would let one workspace's keys reach another's, or one attempt overwrite another. Each id is a whole path
  * segment in a place of its own, so no two sets of ids ever give the same key.
  * @param sameBucket sandboxes and documents share a bucket, so their prefixes must not overlap
- * @returns a sentence for each problem
+ * @yields a sentence for each problem
  */
-export function problemsInTemplates(templates: ObjectKeyTemplates, sameBucket: boolean): string[] {
-  const problems = [
-    ...problemsInTemplate('sandbox', templates.sandbox, ['workspace_id', 'container_id', 'path']),
-    ...problemsInTemplate('document', templates.document, ['workspace_id', 'document_id', 'attempt_id']),
-  ]
-  if (!IN_ORDER.test(templates.document)) {
-    problems.push(
-      'the document template must name workspace, document and attempt in this order, the last two as whole segments at its end',
-    )
-  }
-  const longestKeyBytes = templates.document.replace(PLACEHOLDER, (_, name) =>
-    'x'.repeat(LONGEST_IDS[name] ?? 0),
-  ).length
-  if (longestKeyBytes > MAX_OBJECT_KEY_BYTES) {
-    problems.push(
-      `the document template makes keys of up to ${longestKeyBytes} bytes, and S3 allows ${MAX_OBJECT_KEY_BYTES}`,
-    )
-  }
-  if (!templates.sandbox.endsWith('/{path}')) problems.push('the sandbox template must end in /{path}')
-  if (sameBucket && !areDisjoint(templates)) {
-    problems.push(
-      'in one bucket, the sandbox and the document template must differ in a fixed segment at the same place',
-    )
-  }
-  return problems
+export function* problemsInTemplates({ sandbox, document }: ObjectKeyTemplates, sameBucket: boolean) {
+  yield* problemsInTemplate('sandbox', sandbox, ['workspace_id', 'container_id', 'path'])
+  yield* problemsInTemplate('document', document, ['workspace_id', 'document_id', 'attempt_id'])
+  if (!IN_ORDER.test(document))
+    yield 'the document template must name workspace, document and attempt in this order, the last two as whole segments at its end'
+  const longest = document.replace(PLACEHOLDER, (_, name) => 'x'.repeat(LONGEST_IDS[name] ?? 0)).length
+  if (longest > MAX_OBJECT_KEY_BYTES)
+    yield `the document template makes keys of up to ${longest} bytes, and S3 allows ${MAX_OBJECT_KEY_BYTES}`
+  if (!sandbox.endsWith('/{path}')) yield 'the sandbox template must end in /{path}'
+  if (sameBucket && !areDisjoint({ sandbox, document }))
+    yield 'in one bucket, the sandbox and the document template must differ in a fixed segment at the same place'
 }
 
-function problemsInTemplate(name: string, template: string, placeholders: string[]): string[] {
-  const problems: string[] = []
+function* problemsInTemplate(name: string, template: string, placeholders: string[]) {
   const found = [...template.matchAll(PLACEHOLDER)].map((match) => match[1] ?? '')
   for (const placeholder of placeholders) {
-    if (found.filter((each) => each === placeholder).length !== 1) {
-      problems.push(`the ${name} template must contain {${placeholder}} exactly once`)
-    }
+    const isOnce = found.filter((each) => each === placeholder).length === 1
+    if (!isOnce) yield `the ${name} template must contain {${placeholder}} exactly once`
   }
-  for (const unknown of found.filter((each) => !placeholders.includes(each))) {
-    problems.push(`the ${name} template contains {${unknown}}, which means nothing there`)
-  }
+  for (const unknown of found.filter((each) => !placeholders.includes(each)))
+    yield `the ${name} template contains {${unknown}}, which means nothing there`
   for (const segment of template.split('/')) {
-    if (segment === '' || segment === '.' || segment === '..') {
-      problems.push(`the ${name} template has an empty, "." or ".." segment`)
-    }
-    if ([...segment.matchAll(PLACEHOLDER)].length > 1) {
-      problems.push(`the ${name} template has two placeholders in one segment, "${segment}"`)
-    }
-    if (/[{}]/.test(segment.replace(PLACEHOLDER, ''))) problems.push(`the ${name} template has a stray brace`)
+    if (['', '.', '..'].includes(segment)) yield `the ${name} template has an empty, "." or ".." segment`
+    if ([...segment.matchAll(PLACEHOLDER)].length > 1)
+      yield `the ${name} template has two placeholders in one segment, "${segment}"`
+    if (/[{}]/.test(segment.replace(PLACEHOLDER, ''))) yield `the ${name} template has a stray brace`
   }
-  if (!/^[A-Za-z0-9!_.*'()/{}-]*$/.test(template)) {
-    problems.push(`the ${name} template has characters that S3 does not call safe in a key`)
-  }
-  return problems
+  if (!/^[A-Za-z0-9!_.*'()/{}-]*$/.test(template))
+    yield `the ${name} template has characters that S3 does not call safe in a key`
 }
 
 /**

@@ -42,10 +42,7 @@ async function auditDocumentWithoutObject(document: WorkspaceDocument, audit: Wo
   await reportFinding(finding, audit, options.deleteLostDocuments ? repair : undefined)
 }
 
-async function auditObjectWithoutDocument(
-  { objectKey, sizeBytes }: StoredDocumentObject,
-  audit: WorkspaceAudit,
-): Promise<void> {
+async function auditObjectWithoutDocument({ objectKey, sizeBytes }: StoredDocumentObject, audit: WorkspaceAudit) {
   const { workspaceId, deps, signal } = audit
   const ids = deps.objectKeys.idsOf(objectKey)
   // Its attempt's item is there before the object and until that is gone, unless an undo has put a stray in its place.

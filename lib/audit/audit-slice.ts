@@ -73,11 +73,7 @@ async function* goThroughPhase(before: AuditShard, context: AuditContext): Async
   for await (const workspaceId of listedWorkspaces(rest, context)) yield* goThrough(workspaceId, rest, context)
 }
 
-async function* goThrough(
-  workspaceId: WorkspaceId,
-  { workspace: from, ...shard }: AuditShard,
-  context: AuditContext,
-): AsyncGenerator<AuditShard> {
+async function* goThrough(workspaceId: WorkspaceId, { workspace: from, ...shard }: AuditShard, context: AuditContext) {
   const { counters } = context
   if (from || !(await isOfEarlierPhase(workspaceId, shard, context))) {
     const positions = auditWorkspace(workspaceId, from, context)

@@ -29,11 +29,7 @@ function isOwn(workspaceId: WorkspaceId, { shard, totalShards }: AuditShard): bo
 }
 
 /** Whether an earlier phase has audited it. */
-export async function isOfEarlierPhase(
-  id: WorkspaceId,
-  { phase }: AuditShard,
-  { deps, signal }: Sources,
-): Promise<boolean> {
+export async function isOfEarlierPhase(id: WorkspaceId, { phase }: AuditShard, { deps, signal }: Sources) {
   if (phase === 'ledgers') return false
   try {
     if ((await deps.ledger.read(id, signal)) !== undefined) return true

@@ -37,11 +37,7 @@ export async function freePlaces(
  * checking their age only saves reads. One that cannot be ended does not stop the others.
  * @param ledger must be read first: a document that is read after it tells what became of each
  */
-export async function cleanLedger(
-  ledger: WorkspaceLedger,
-  deps: LedgerDependencies,
-  signal: AbortSignal,
-): Promise<void> {
+export async function cleanLedger(ledger: WorkspaceLedger, deps: LedgerDependencies, signal: AbortSignal) {
   const failures: unknown[] = []
   const tryTo = (cleaning: Promise<void>) => cleaning.catch((error) => void failures.push(error))
   for (const hold of ledger.holds) await tryTo(cleanHold(hold, deps, signal))
@@ -57,12 +53,7 @@ async function cleanHold(hold: Hold, { documents, ledger }: LedgerDependencies, 
   else if (state === 'gone') await ledger.void(hold, signal)
 }
 
-async function cleanRefund(
-  refund: Refund,
-  refundVersion: number,
-  deps: LedgerDependencies,
-  signal: AbortSignal,
-): Promise<void> {
+async function cleanRefund(refund: Refund, refundVersion: number, deps: LedgerDependencies, signal: AbortSignal) {
   const { refundId, attemptId } = refund
   const document = await deps.documents.find(refund, signal)
   if (document?.state === 'deleting' && document.attemptId === attemptId) {

@@ -43,11 +43,7 @@ export async function promoteContainerFile(
   return { usage: await room.ledger().catch(() => undefined), ...promotion }
 }
 
-async function promote(
-  target: PromotionTarget,
-  request: RequestWithRoom,
-  deps: PromotionDependencies,
-): Promise<Promotion> {
+async function promote(target: PromotionTarget, request: RequestWithRoom, deps: PromotionDependencies) {
   const { idempotencyKey, preconditions, rateLimitPassed, deadline, room } = request
   // Starts beside the lookup. If it fails, the first to await it gets the error.
   room.ledger().catch(() => {})

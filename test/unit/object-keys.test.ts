@@ -64,8 +64,9 @@ it.each([
 })
 
 describe('problemsInTemplates', () => {
-  const faults = (change: Partial<typeof TEMPLATES>, sameBucket = false) =>
-    problemsInTemplates({ ...TEMPLATES, ...change }, sameBucket)
+  const faults = (change: Partial<typeof TEMPLATES>, sameBucket = false) => [
+    ...problemsInTemplates({ ...TEMPLATES, ...change }, sameBucket),
+  ]
 
   it.each([
     [{}],

@@ -91,11 +91,7 @@ export function createRateLimiter(
     }
   }
 
-  async function tryToTake(
-    id: string,
-    { policy, limit, count, isQuiet, nowMs }: Take,
-    signal: AbortSignal,
-  ): Promise<{ applied: boolean; item: Attributes | undefined } | 'throttled'> {
+  async function tryToTake(id: string, { policy, limit, count, isQuiet, nowMs }: Take, signal: AbortSignal) {
     const { condition, ...insisted } = asRead(limit ?? {})
     const conditions = [isQuiet ? IS_QUIET : IS_BUSY_WITHIN_LIMIT, ...(limit ? [HAS_LIMITS, condition] : [])]
     const takenMs = count * emissionIntervalMs(policy)

@@ -25,10 +25,21 @@ export interface SandboxSettings {
 }
 
 export function createContainerLookups(settings: SandboxSettings): ContainerLookups {
-  const { client, sandboxBucket: Bucket } = settings
+  const { client, sandboxBucket: Bucket, onRefusedMissingKey } = settings
   return {
-    findContainerFile(objectKey, signal, options) {
-      return readContainerFile(settings, objectKey, signal, options && { ChecksumMode: 'ENABLED' })
+    async findContainerFile(objectKey, signal, options) {
+      const object = { Bucket, Key: objectKey }
+      try {
+        const wanted = { ...object, ...(options && { ChecksumMode: 'ENABLED' as const }) }
+        const head = await headOrList(client, wanted, signal, onRefusedMissingKey)
+        return head && toContainerFile(objectKey, head)
+      } catch (error) {
+        // Answers to HeadObject have no body, so only another operation can tell the reason.
+        if (statusOf(error) === 400 && (await hasUnusableKey(client, object, signal))) {
+          throw new ServiceError('container_file_encrypted', { cause: error })
+        }
+        throw error
+      }
     },
 
     async hasContainer(Prefix, signal) {
@@ -36,26 +47,6 @@ export function createContainerLookups(settings: SandboxSettings): ContainerLook
       const options = { name: 'ListObjectsV2', signal, requestTimeoutMs: PROBE_TIMEOUT_MS }
       return ((await send(client, command, options)).Contents?.length ?? 0) > 0
     },
-  }
-}
-
-/** Headers that could not be sent again count as missing. */
-async function readContainerFile(
-  { client, sandboxBucket, onRefusedMissingKey }: SandboxSettings,
-  objectKey: string,
-  signal: AbortSignal,
-  checksum: { ChecksumMode: 'ENABLED' } | undefined,
-): Promise<ContainerFile | undefined> {
-  const object = { Bucket: sandboxBucket, Key: objectKey }
-  try {
-    const head = await headOrList(client, { ...object, ...checksum }, signal, onRefusedMissingKey)
-    return head && toContainerFile(objectKey, head)
-  } catch (error) {
-    // Answers to HeadObject have no body, so only another operation can tell the reason.
-    if (statusOf(error) === 400 && (await hasUnusableKey(client, object, signal))) {
-      throw new ServiceError('container_file_encrypted', { cause: error })
-    }
-    throw error
   }
 }
 
@@ -81,11 +72,7 @@ export async function readStart(
 }
 
 /** Whether the file needs its writer's own key (SSE-C), or its KMS key fails. Unlike HeadObject, GetObject says why. */
-async function hasUnusableKey(
-  client: S3Client,
-  object: { Bucket: string; Key: string },
-  signal: AbortSignal,
-): Promise<boolean> {
+async function hasUnusableKey(client: S3Client, object: { Bucket: string; Key: string }, signal: AbortSignal) {
   try {
     const command = new GetObjectCommand({ ...object, Range: 'bytes=0-0' })
     const { Body } = await send(client, command, { name: 'GetObject', signal, requestTimeoutMs: PROBE_TIMEOUT_MS })
@@ -97,6 +84,7 @@ async function hasUnusableKey(
   }
 }
 
+/** Headers that could not be sent again count as missing. */
 export function toContainerFile(objectKey: string, head: HeadObjectCommandOutput): ContainerFile {
   if (head.ContentLength === undefined || head.ETag === undefined) {
     throw new Error('S3 answered HeadObject without a length or an ETag')

@@ -20,22 +20,16 @@ export interface CopySettings {
   multipartThresholdBytes: number
 }
 
-interface PartRange {
-  firstByte: number
-  /** Inclusive, as in the range header. */
-  lastByte: number
-}
+/** All parts have the same size; only the last may be smaller. */
+export type PartPlan = { partBytes: number; partCount: number }
 
 /**
  * @returns undefined when one CopyObject is better. A single S3 stream runs at some 70 MiB/s, however large the part:
  *   parts buy time, but each is billed. The sum is least when the part size grows with the square root of the file
  *   size, for example 64 MiB for 1 GiB; below 256 MiB parts are as small as the threshold allows
- *   (docs/decisions/0004-server-side-copy.md). All parts have the same size; only the last may be smaller.
+ *   (docs/decisions/0004-server-side-copy.md)
  */
-export function planParts(
-  sizeBytes: number,
-  { multipartThresholdBytes }: CopySettings,
-): { partBytes: number; partCount: number } | undefined {
+export function planParts(sizeBytes: number, { multipartThresholdBytes }: CopySettings): PartPlan | undefined {
   if (sizeBytes <= multipartThresholdBytes) return undefined
   const balanced = Math.min(Math.sqrt(sizeBytes * PART_SCALE_BYTES), LONGEST_BALANCED_PART_BYTES, sizeBytes / 2)
   // More parts than run at once would need a second round and save no time.
@@ -45,8 +39,8 @@ export function planParts(
   return partCount > 1 ? { partBytes: Math.ceil(sizeBytes / partCount), partCount } : undefined
 }
 
-/** @param partNumber counted from 1 */
-export function partRange(partNumber: number, partBytes: number, sizeBytes: number): PartRange {
+/** Both bytes belong to it, as in the range header. @param partNumber counted from 1 */
+export function partRange(partNumber: number, partBytes: number, sizeBytes: number) {
   const firstByte = (partNumber - 1) * partBytes
   return { firstByte, lastByte: Math.min(firstByte + partBytes, sizeBytes) - 1 }
 }

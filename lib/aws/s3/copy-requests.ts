@@ -22,7 +22,7 @@ export interface ServerSideCopy {
     ContentLanguage?: string | undefined
     Metadata?: Record<string, string>
   }
-  /** Whether what is at the target was written by this copy, by an earlier try (see findArrived). */
+  /** Whether what is at the target was written by this copy, by an earlier try (see requireArrived). */
   isArrived(head: HeadObjectCommandOutput): boolean
   /** Called with the upload that a copy in parts begins. */
   onUpload?(upload: Upload): void
@@ -73,19 +73,21 @@ export const failureOf = (error: unknown) => (error instanceof ServiceError ? er
  * The object after a copy or completion that failed with `error`, if it exists all the same: the answer was lost, or S3
  * applied a try that it answered with an error, so that it refused the next one (412, 409). An unanswered try is never
  * repeated (send.ts), so what exists is complete.
+ * @throws `error` if there is none
  */
-export async function findArrived(
+export async function requireArrived(
   error: unknown,
   { target, isArrived }: ServerSideCopy,
   client: S3Client,
   signal: AbortSignal,
-): Promise<HeadObjectCommandOutput | undefined> {
+): Promise<HeadObjectCommandOutput> {
   const isUnanswered = error instanceof ServiceError && error.isUnanswered
   const cause = failureOf(error)
   const isUploadGone = cause instanceof Error && cause.name === 'NoSuchUpload'
   const isRefused = statusOf(cause) === 412 || statusOf(cause) === 409
-  if (!isUnanswered && !isUploadGone && !isRefused) return undefined
+  if (!isUnanswered && !isUploadGone && !isRefused) throw error
   // A HeadObject that fails proves nothing: the error of the copy stands.
   const head = await headObject(client, { ...target, ChecksumMode: 'ENABLED' }, signal).catch(() => undefined)
-  return head && isArrived(head) ? head : undefined
+  if (head && isArrived(head)) return head
+  throw error
 }

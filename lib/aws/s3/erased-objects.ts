@@ -74,11 +74,7 @@ export function createErasedObjects(
   }
 
   /** Also delete markers. In a bucket without versions, each object is one with the id "null". */
-  async function* pagesOfVersions(
-    Bucket: string,
-    Prefix: string,
-    signal: AbortSignal,
-  ): AsyncGenerator<ObjectVersion[]> {
+  async function* pagesOfVersions(Bucket: string, Prefix: string, signal: AbortSignal) {
     let start: { KeyMarker?: string; VersionIdMarker?: string | undefined } | undefined = {}
     while (start) {
       const command = new ListObjectVersionsCommand({ Bucket, Prefix, EncodingType: 'url', ...start })

@@ -10,19 +10,8 @@ import { send } from '../calls/send.ts'
 
 const REQUEST_TIMEOUT_MS = 3000
 
-interface ObjectName {
-  Bucket: string
-  Key: string
-}
-
-type HeadOptions = Pick<HeadObjectCommandInput, 'VersionId' | 'ChecksumMode'>
-
 /** @returns undefined when there is no such object */
-export async function headObject(
-  client: S3Client,
-  object: ObjectName & HeadOptions,
-  signal: AbortSignal,
-): Promise<HeadObjectCommandOutput | undefined> {
+export async function headObject(client: S3Client, object: HeadObjectCommandInput, signal: AbortSignal) {
   const options = { name: 'HeadObject', signal, requestTimeoutMs: REQUEST_TIMEOUT_MS }
   try {
     return await send(client, new HeadObjectCommand(object), options)
@@ -46,7 +35,7 @@ export function sha256In({ ChecksumSHA256 = '' }: { ChecksumSHA256?: string | un
  */
 export async function headOrList(
   client: S3Client,
-  object: ObjectName & HeadOptions,
+  object: HeadObjectCommandInput,
   signal: AbortSignal,
   onRefused?: () => void,
 ): Promise<HeadObjectCommandOutput | undefined> {
@@ -60,7 +49,7 @@ export async function headOrList(
 }
 
 /** @returns true also when the listing is refused: then nothing is known, and the first refusal stands. */
-async function isListed(client: S3Client, { Bucket, Key }: ObjectName, signal: AbortSignal): Promise<boolean> {
+async function isListed(client: S3Client, { Bucket, Key }: HeadObjectCommandInput, signal: AbortSignal) {
   const command = new ListObjectsV2Command({ Bucket, Prefix: Key, MaxKeys: 1 })
   try {
     const options = { name: 'ListObjectsV2', signal, requestTimeoutMs: REQUEST_TIMEOUT_MS }

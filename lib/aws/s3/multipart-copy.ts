@@ -7,12 +7,12 @@ import {
 import pMap from 'p-map'
 import { ServiceError } from '../../errors.ts'
 import { send } from '../calls/send.ts'
-import { MAX_PARALLEL_PARTS, partRange } from './copy-plan.ts'
+import { MAX_PARALLEL_PARTS, type PartPlan, partRange } from './copy-plan.ts'
 import {
   type CopiedObject,
   copyTimeoutMs,
-  findArrived,
   pinnedSource,
+  requireArrived,
   requireEtag,
   type ServerSideCopy,
   type ServerSideCopySettings,
@@ -25,7 +25,7 @@ const PATIENCE = { retryForMs: 20_000, longestPauseMs: 1600 } as const
 
 export async function copyInParts(
   copy: ServerSideCopy,
-  plan: { partBytes: number; partCount: number },
+  plan: PartPlan,
   settings: ServerSideCopySettings,
   signal: AbortSignal,
 ): Promise<CopiedObject> {
@@ -43,7 +43,7 @@ export async function copyInParts(
 async function copyParts(
   upload: Upload,
   source: ServerSideCopy['source'],
-  { partBytes, partCount }: { partBytes: number; partCount: number },
+  { partBytes, partCount }: PartPlan,
   settings: ServerSideCopySettings,
   signal: AbortSignal,
 ): Promise<CompletedPart[]> {
@@ -112,8 +112,6 @@ async function completeUpload(
     requireEtag(completed)
     return completed
   } catch (error) {
-    const arrived = await findArrived(error, copy, client, signal)
-    if (arrived === undefined) throw error
-    return arrived
+    return requireArrived(error, copy, client, signal)
   }
 }

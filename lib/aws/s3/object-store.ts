@@ -2,8 +2,10 @@ import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
   ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandInput,
   type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
+  type ListObjectsV2CommandInput,
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3'
 import type { ObjectMaintenance } from '../../audit/ports/object-maintenance.ts'
@@ -15,17 +17,6 @@ import { headOrList, sha256In } from './head-object.ts'
 import { copyObject, type ObjectCopySettings } from './object-copy.ts'
 
 const REQUEST_TIMEOUT_MS = 3000
-
-interface Listing {
-  Prefix: string
-  Delimiter?: string
-  StartAfter?: string | undefined
-}
-
-interface UploadMarkers {
-  KeyMarker?: string | undefined
-  UploadIdMarker?: string | undefined
-}
 
 export function createObjectStore(settings: ObjectCopySettings & SandboxSettings): ObjectStore & ObjectMaintenance {
   const { client, documentsBucket } = settings
@@ -73,7 +64,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     },
   }
 
-  async function* pages(query: Listing, signal: AbortSignal) {
+  async function* pages(query: Omit<ListObjectsV2CommandInput, 'Bucket'>, signal: AbortSignal) {
     let ContinuationToken: string | undefined
     do {
       const command = new ListObjectsV2Command({ Bucket: documentsBucket, ...query, ContinuationToken })
@@ -90,7 +81,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
   }
 
   async function* unfinishedUploads(keyPrefix: string, signal: AbortSignal) {
-    let markers: UploadMarkers | undefined = {}
+    let markers: Partial<ListMultipartUploadsCommandInput> | undefined = {}
     while (markers) {
       const query = { Bucket: documentsBucket, Prefix: keyPrefix, ...markers }
       const sent = send(client, new ListMultipartUploadsCommand(query), options('ListMultipartUploads', signal))

@@ -4,8 +4,8 @@ import { planParts } from './copy-plan.ts'
 import {
   type CopiedObject,
   copyTimeoutMs,
-  findArrived,
   pinnedSource,
+  requireArrived,
   requireEtag,
   type ServerSideCopy,
   type ServerSideCopySettings,
@@ -18,18 +18,9 @@ export async function copyServerSide(
   settings: ServerSideCopySettings,
   signal: AbortSignal,
 ): Promise<CopiedObject> {
-  const plan = planParts(copy.source.sizeBytes, settings)
+  const { sizeBytes } = copy.source
+  const plan = planParts(sizeBytes, settings)
   if (plan !== undefined) return copyInParts(copy, plan, settings, signal)
-  const copied = await copyWhole(copy, settings, signal)
-  requireEtag(copied)
-  return copied
-}
-
-async function copyWhole(
-  copy: ServerSideCopy,
-  { client }: ServerSideCopySettings,
-  signal: AbortSignal,
-): Promise<CopiedObject> {
   const command = new CopyObjectCommand({
     ...pinnedSource(copy.source),
     ...copy.target,
@@ -41,14 +32,12 @@ async function copyWhole(
     TaggingDirective: 'REPLACE',
     AnnotationDirective: 'EXCLUDE',
   })
-  const requestTimeoutMs = copyTimeoutMs(copy.source.sizeBytes)
+  const options = { name: 'CopyObject', signal, startsCopy: true, requestTimeoutMs: copyTimeoutMs(sizeBytes) }
   try {
-    const options = { name: 'CopyObject', signal, startsCopy: true, requestTimeoutMs }
-    const copied = await send(client, command, options)
+    const copied = await send(settings.client, command, options)
+    requireEtag(copied.CopyObjectResult)
     return { ...copied, ...copied.CopyObjectResult }
   } catch (error) {
-    const arrived = await findArrived(error, copy, client, signal)
-    if (arrived === undefined) throw error
-    return arrived
+    return requireArrived(error, copy, settings.client, signal)
   }
 }

@@ -13,7 +13,11 @@ export function answerErrors(): ApiMiddleware {
     request.response = {
       statusCode: error.status,
       headers: errorHeaders(error),
-      body: JSON.stringify(errorBody(error, state.requestId, state.caller?.userId)),
+      body: JSON.stringify({
+        error: describeError(error),
+        service_metadata: { request_id: state.requestId },
+        user_id: state.caller?.userId ?? null,
+      }),
     }
   }
   return { onError }
@@ -41,13 +45,5 @@ export function describeError(error: ServiceError, more = {}): Record<string, un
     metadata: { reason: error.reason, detail: error.detail, ...error.metadata, ...more },
     // The first vendor's libraries know this error as FileExpiredError.
     ...(error.reason === 'document_expired' && { details: { error_code: 'file_expired' } }),
-  }
-}
-
-function errorBody(error: ServiceError, requestId: string, userId: string | undefined): Record<string, unknown> {
-  return {
-    error: describeError(error),
-    service_metadata: { request_id: requestId },
-    user_id: userId ?? null,
   }
 }
