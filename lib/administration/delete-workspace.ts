@@ -23,18 +23,7 @@ export async function deleteWorkspace(workspaceId: WorkspaceId, deps: WorkspaceD
     throw new ServiceError('workspace_busy', { detail: `Its keys are deleted. ${UNDER_WAY}` })
   // A workspace made again begins with limits of its own, whoever makes it.
   await deps.rateLimiter.setLimits(workspaceId, { version: found.version + 1 }, signal)
-  await removeKeysLeft(workspaceId, deps, signal)
-}
-
-/**
- * Removes the keys of a workspace that is gone, with those made while it was deleted. Later keys stay: they are of a
- * workspace that was made since with the same id.
- */
-async function removeKeysLeft(
-  workspaceId: WorkspaceId,
-  { ledger, apiKeys, now }: Pick<WorkspaceDependencies, 'ledger' | 'apiKeys' | 'now'>,
-  signal: AbortSignal,
-): Promise<void> {
+  // Keys that were made while it was deleted. Later keys stay: they are of a workspace made since with the same id.
   const seenAtMs = now()
   if ((await ledger.read(workspaceId, signal)) === undefined) await apiKeys.removeAll(workspaceId, seenAtMs, signal)
 }

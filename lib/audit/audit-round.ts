@@ -61,17 +61,10 @@ export async function performAuditTask(
   deps: RoundDependencies,
   signal: AbortSignal,
 ): Promise<AuditRound | AuditShard | RoundReport> {
-  switch (event.task) {
-    case 'begin':
-      return beginRound(event, deps)
-    case 'slice':
-    case 'skip':
-      return performSlice(event, options, deps, signal)
-    case 'end':
-      return endRound(event.round, deps, signal)
-    default:
-      throw new Error(`The audit knows no task ${JSON.stringify(event)}: it is begun by its state machine.`)
-  }
+  if (event.task === 'begin') return beginRound(event, deps)
+  if (event.task === 'slice' || event.task === 'skip') return performSlice(event, options, deps, signal)
+  if (event.task === 'end') return endRound(event.round, deps, signal)
+  throw new Error(`The audit knows no task ${JSON.stringify(event)}: it is begun by its state machine.`)
 }
 
 /** If several rounds run, the one that began first goes on. */
@@ -111,12 +104,8 @@ async function performSlice(
       : await auditSlice({ ...before, ...(maxWorkspaces && { maxWorkspaces }) }, sliceOptions, deps, signal)
   if (deps.usageFiles && usage.length > 0 && !before.lacksUsage) {
     // A slice that is repeated writes the same file.
-    const isWritten = await writeUsage(
-      usageFileOf(before, before.shard, before.usageFiles),
-      usage.join(''),
-      deps,
-      signal,
-    )
+    const name = usageFileOf(before, before.shard, before.usageFiles)
+    const isWritten = await writeUsage(name, usage.join(''), deps, signal)
     shardAfter = { ...shardAfter, ...(isWritten ? { usageFiles: before.usageFiles + 1 } : { lacksUsage: true }) }
   }
   // Published only now, so that a slice that has to be repeated has published nothing.

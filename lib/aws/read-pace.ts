@@ -12,19 +12,13 @@ const SLOWEST = 1 / 32
 /** From half to full pace in 25 s. */
 const RECOVERY_PER_SECOND = 0.02
 
+type PaceSettings = { unitsPerSecond: number; now?(): number; wait?(durationMs: number): Promise<unknown> }
+
 /**
  * Keeps the reads of a process below a rate. The cost of a call is known when it is answered, so the next one waits.
  * @param settings.unitsPerSecond read units: DynamoDB's, and one for each request to S3
  */
-export function createReadPace({
-  unitsPerSecond,
-  now = () => performance.now(),
-  wait = sleep,
-}: {
-  unitsPerSecond: number
-  now?(): number
-  wait?(durationMs: number): Promise<unknown>
-}) {
+export function createReadPace({ unitsPerSecond, now = () => performance.now(), wait = sleep }: PaceSettings) {
   let ratio = 1
   let seenAtMs = now()
   let freeAtMs = seenAtMs

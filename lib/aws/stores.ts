@@ -76,12 +76,8 @@ const PORTS = {
   now: ({ now }: StoreSettings) => now,
 }
 
-/** All ports, each made when first asked for: for the command line, the local service and tests. */
-export function openStores(on: StoreSettings): { [Name in keyof typeof PORTS]: ReturnType<(typeof PORTS)[Name]> } {
-  const made: Record<string, unknown> = {}
-  const getters = Object.entries(PORTS).map(([name, make]) => [
-    name,
-    { enumerable: true, get: () => (made[name] ??= make(on)) },
-  ])
-  return Object.defineProperties({} as ReturnType<typeof openStores>, Object.fromEntries(getters))
+/** All ports: for the command line, the local service and tests. */
+export function openStores(on: StoreSettings) {
+  const made = Object.entries(PORTS).map(([name, make]) => [name, make(on)])
+  return Object.fromEntries(made) as { [Name in keyof typeof PORTS]: ReturnType<(typeof PORTS)[Name]> }
 }

@@ -14,13 +14,10 @@ export async function describeContainerFile(
   { containerFiles, objectKeys }: ContainerFilesDependencies,
   signal: AbortSignal,
 ): Promise<{ description: ContainerFileDescription; file: ContainerFile }> {
-  const location = {
-    workspaceId: request.workspaceId,
-    containerId: parseContainerId(request.containerId),
-    path: parseFileId(request.fileId),
-  }
+  const containerId = parseContainerId(request.containerId)
+  const path = parseFileId(request.fileId)
+  const location = { workspaceId: request.workspaceId, containerId, path }
   const file = await findContainerFile(location, { objects: containerFiles, objectKeys }, signal)
-  const { containerId, path } = location
   const { sizeBytes, etag, modifiedAt } = file
   return { description: { containerId, path, sizeBytes, etag, modifiedAt }, file }
 }

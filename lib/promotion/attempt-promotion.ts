@@ -130,18 +130,13 @@ type Draft = Omit<WorkspaceDocument, 'countedFrom' | 'createdAt' | 'expiresAt'>
 
 function draftOf(
   attempt: Attempt,
-  { containerId, path }: PromotionTarget,
-  { sizeBytes, etag, contentEncoding }: ContainerFile,
+  { containerId, path: filename }: PromotionTarget,
+  { sizeBytes, etag: sourceEtag, ...file }: ContainerFile,
   found: Pick<Draft, 'mimeType' | 'sha256'>,
   { caller }: AttemptRequest,
 ): Draft {
-  const source = {
-    containerId,
-    filename: path,
-    sizeBytes,
-    sourceEtag: etag,
-    contentEncoding: contentEncoding || undefined,
-  }
+  const contentEncoding = file.contentEncoding || undefined
+  const source = { containerId, filename, sizeBytes, sourceEtag, contentEncoding }
   return { ...attempt, ...source, ...found, state: 'ready', createdBy: caller.keyId }
 }
 

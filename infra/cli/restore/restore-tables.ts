@@ -21,13 +21,12 @@ const SAME_MOMENT_MS = 1000
 
 type Restore = Awaited<ReturnType<typeof planRestores>>['restores'][number]
 
-/** @param options.at ms since 1970 */
-export async function restoreTables(
-  session: Session,
-  options: { at: number; table: keyof typeof TABLES },
-): Promise<ExitCode> {
+/** @property at ms since 1970 */
+type Options = { at: number; table: keyof typeof TABLES }
+
+export async function restoreTables(session: Session, { at, table }: Options): Promise<ExitCode> {
   const { output, signal, target } = session
-  const { restores, client, config } = await planRestores(options.table, options.at, session)
+  const { restores, client, config } = await planRestores(table, at, session)
   output.progress('restoring, which takes minutes or hours')
   const restoring = restores.map(async (restore) => {
     const startedAtMs = performance.now()
@@ -64,7 +63,7 @@ function carryOver({ source, target }: Restore, config: Config, client: DynamoDB
 }
 
 /** @throws CommandError when a table cannot be restored to that moment */
-async function planRestores(which: keyof typeof TABLES, momentMs: number, { signal, target, environment }: Session) {
+async function planRestores(which: Options['table'], momentMs: number, { signal, target, environment }: Session) {
   if (target.local) throw wrongUsage('The local service has no point-in-time recovery: say --stage <name>.')
   const config = readSettings(await environment())
   // All its calls are reads, and writes that may be repeated.

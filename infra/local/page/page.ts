@@ -4,7 +4,6 @@ import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { readConfig } from '../../../lib/config.ts'
 import { ServiceError } from '../../../lib/errors.ts'
-import { HEADERS_OF_PROMOTION } from '../../../lib/http/headers.ts'
 import { formatFileId, parseContainerId, parseFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import { createObjectKeys, keysOfWorkspace } from '../../../lib/object-keys.ts'
 import { arriving } from '../loopback.ts'
@@ -16,13 +15,8 @@ export type PageHandler = (incoming: IncomingMessage, outgoing: ServerResponse, 
 
 /** The API reference with the demonstration filled in. */
 export async function createPage({ demo, s3 }: { demo: DemoFileContent; s3: S3Client }): Promise<PageHandler> {
-  const { base_url, s3_endpoint } = demo
-  const { origin, host } = new URL(base_url)
-  const files = await pageFiles({
-    baseUrl: base_url,
-    connectTo: new URL(s3_endpoint).origin,
-    examples: { ...WITHOUT, container_id: demo.container_id, file_id: demo.files[0]?.file_id },
-  })
+  const { origin, host } = new URL(demo.base_url)
+  const files = await pageFiles(demo)
 
   return async (incoming, outgoing, path) => {
     const reply = (status: number, headers: OutgoingHttpHeaders, body?: string | Buffer) => {
@@ -87,8 +81,6 @@ async function containersOf(demo: DemoFileContent, s3: S3Client) {
   return (await Promise.all(found)).flat()
 }
 
-/** Each click is a promotion of its own, of whatever the file has become. */
-const WITHOUT = Object.fromEntries(HEADERS_OF_PROMOTION.map((name) => [name, undefined]))
 /** The demonstration, and the reference. */
 const PAGES: Record<string, string | undefined> = { '/': 'index.html', '/reference': 'reference.html' }
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY' }

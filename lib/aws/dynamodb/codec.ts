@@ -5,22 +5,15 @@ import { UnreadableItemError } from '../../ledger/ports/unreadable-item.ts'
 export type Attributes = Record<string, AttributeValue>
 
 const asItIs = (value: unknown) => value
+const toDate = (value: unknown) => new Date(value as string | number)
 /** How a member is stored. `date`: ISO 8601, UTC; `ms`: a Date as ms since 1970. */
 const KINDS = {
   string: { stored: 'string', from: asItIs, to: asItIs },
   number: { stored: 'number', from: asItIs, to: asItIs },
   true: { stored: 'boolean', from: asItIs, to: asItIs },
   map: { stored: 'object', from: asItIs, to: asItIs },
-  date: {
-    stored: 'string',
-    from: (value: unknown) => new Date(value as string),
-    to: (value: unknown) => (value as Date).toISOString(),
-  },
-  ms: {
-    stored: 'number',
-    from: (value: unknown) => new Date(value as number),
-    to: (value: unknown) => (value as Date).getTime(),
-  },
+  date: { stored: 'string', from: toDate, to: (value: unknown) => (value as Date).toISOString() },
+  ms: { stored: 'number', from: toDate, to: (value: unknown) => (value as Date).getTime() },
 } as const
 
 interface Attribute<Item> {

@@ -103,7 +103,8 @@ export function createLedger(settings: LedgerSettings): Ledger {
         values: { ':entry': encodeRefund(refund) },
       })
       if (written === 'throttled') return 'crowded'
-      if (!written.item) throw withoutLedger(refund)
+      // An item made now would free bytes that it never counted.
+      if (!written.item) throw new Error(`workspace ${refund.workspaceId} has no ledger: it needs an audit`)
       return written.applied ? { refundVersion: decodeLedger(written.item).version } : 'crowded'
     },
 
@@ -165,13 +166,9 @@ export function createLedger(settings: LedgerSettings): Ledger {
 
   async function makeWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<void> {
     const isNew = { ConditionExpression: 'attribute_not_exists(workspace_id)' }
-    const options = { name: 'ledger.makeWorkspace', signal }
+    const item = encodeNewWorkspace(workspaceId, { quotaBytes: settings.defaultQuotaBytes, nowMs: settings.now() })
     try {
-      await table.put(
-        encodeNewWorkspace(workspaceId, { quotaBytes: settings.defaultQuotaBytes, nowMs: settings.now() }),
-        options,
-        isNew,
-      )
+      await table.put(item, { name: 'ledger.makeWorkspace', signal }, isNew)
     } catch (error) {
       if (!isThrottled(error)) throw error
       // The table is overloaded, not the workspace, so nobody is told to promote less.
@@ -186,9 +183,4 @@ const hasRoom = ({ quotaBytes, usedBytes }: WorkspaceLedger, { sizeBytes }: Hold
 function leftoversIn(entries: readonly Hold[], { leaseEndsAtMs }: Hold): number {
   const leftovers = entries.filter((each) => each.leaseEndsAtMs < leaseEndsAtMs - LEFTOVER_MS)
   return Math.min(leftovers.length, MAX_LEFTOVERS)
-}
-
-/** An item made now would free bytes that it never counted. */
-function withoutLedger({ workspaceId }: { workspaceId: WorkspaceId }): Error {
-  return new Error(`workspace ${workspaceId} has no ledger: it needs an audit`)
 }

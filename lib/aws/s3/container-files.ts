@@ -1,4 +1,4 @@
-import { type _Object, ListObjectsV2Command, type ListObjectsV2CommandOutput, type S3Client } from '@aws-sdk/client-s3'
+import { ListObjectsV2Command, type ListObjectsV2CommandOutput, type S3Client } from '@aws-sdk/client-s3'
 import { type ContainerFiles, quotedEtag } from '../../containers/container-files.ts'
 import { send } from '../calls/send.ts'
 import { createContainerLookups } from './container-file.ts'
@@ -22,17 +22,14 @@ export function createContainerFiles(settings: { client: S3Client; sandboxBucket
         const command = new ListObjectsV2Command({ ...query, MaxKeys, ContinuationToken })
         const page: ListObjectsV2CommandOutput = await send(client, command, { ...options, ...patience })
         ContinuationToken = page.NextContinuationToken
-        const files = (page.Contents ?? []).map((object) => toListedFile(object, page.EncodingType === 'url'))
+        const nameOf = page.EncodingType === 'url' ? decodeKey : (key: string) => key
+        const files = (page.Contents ?? []).map(({ Key = '', Size = 0, ETag = '', LastModified = new Date(0) }) => {
+          return { objectKey: nameOf(Key), sizeBytes: Size, etag: quotedEtag(ETag), modifiedAt: LastModified }
+        })
         yield { files, isLast: ContinuationToken === undefined }
       } while (ContinuationToken)
     },
   }
-}
-
-function toListedFile({ Key = '', Size = 0, ETag = '', LastModified = new Date(0) }: _Object, isEncoded: boolean) {
-  const objectKey = isEncoded ? decodeKey(Key) : Key
-  const etag = quotedEtag(ETag)
-  return { objectKey, sizeBytes: Size, etag, modifiedAt: LastModified }
 }
 
 /** Encoded as in a form (S3, "EncodingType"): a plus sign stands for a space. */

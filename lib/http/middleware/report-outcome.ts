@@ -1,5 +1,5 @@
-import type { MetricName, Metrics, MetricValues } from '../../metrics.ts'
-import type { Telemetry, TimedStep } from '../../telemetry.ts'
+import type { MetricName, Metrics } from '../../metrics.ts'
+import type { TimedStep } from '../../telemetry.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
 const STEP_METRICS: Readonly<Record<Exclude<TimedStep, 'wait'>, MetricName>> = {
@@ -20,18 +20,15 @@ export function reportOutcome({ metrics, now }: { metrics: Metrics; now(): numbe
     const { telemetry, failure, log } = state
     const durationMs = now() - state.startedAtMs
     const operation = state.operation ?? 'unknown'
-    const fields = {
-      operation,
-      status: response.statusCode,
-      duration_ms: durationMs,
-      steps_ms: telemetry.stepsMs,
-      ...telemetry.facts,
-    }
+    const outcome = { operation, status: response.statusCode, duration_ms: durationMs, steps_ms: telemetry.stepsMs }
+    const fields = { ...outcome, ...telemetry.facts }
     if (failure === undefined) {
       log.info('request answered', fields)
       if (operation === 'promote_container_file') {
         const { wait: waitMs = 0, ...stepsMs } = telemetry.stepsMs
-        metrics.publish({ ...state.counts, PromotionTime: Math.round(durationMs - waitMs), ...stepTimes(stepsMs) })
+        const times = Object.entries(stepsMs).map(([step, ms]) => [STEP_METRICS[step as keyof typeof stepsMs], ms])
+        const PromotionTime = Math.round(durationMs - waitMs)
+        metrics.publish({ ...state.counts, PromotionTime, ...Object.fromEntries(times) })
         return
       }
       metrics.publish({ OperationTime: durationMs }, { operation })
@@ -46,10 +43,4 @@ export function reportOutcome({ metrics, now }: { metrics: Metrics; now(): numbe
     if (undoMs !== undefined) metrics.publish({ UndoTime: undoMs })
   }
   return { after: report, onError: report }
-}
-
-function stepTimes(stepsMs: Omit<Telemetry['stepsMs'], 'wait'>): MetricValues {
-  return Object.fromEntries(
-    Object.entries(stepsMs).map(([step, ms]) => [STEP_METRICS[step as keyof typeof stepsMs], ms]),
-  )
 }
