@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { type BuildOptions, build, type Metafile, type OutputFile } from 'esbuild'
 import { minify } from 'rolldown/utils'
-import { type FoundTargets, leanSdk, requireTargets } from './lean-sdk.ts'
+import { leanSdk, requireTargets } from './lean-sdk.ts'
 
 /** The root has functions/ and lib/. */
 type Where = { root: string; outDir: string }
@@ -34,11 +34,11 @@ const FOR_DEBUGGING = { minify: false, splitting: false, sourcemap: 'inline' } s
  * Bundles entries below root into outDir, as ES modules. Each is bundled on its own, with the chunks that it loads on
  * demand below its own name: changing one function does not change another, and a cold start reads few files.
  */
-export async function bundle(entries: string[], where: Where, options: Options = {}, found: FoundTargets = new Set()) {
+export async function bundle(entries: string[], where: Where, options: Options = {}): Promise<Metafile> {
   const { root, outDir } = where
   const builds = entries.map(async (entryPoint) => {
     const chunkNames = `chunks/${basename(entryPoint, '.ts')}/[name]-[hash]`
-    const own = { plugins: leanSdk(found), chunkNames, absWorkingDir: root, outdir: outDir, write: false } as const
+    const own = { plugins: leanSdk(), chunkNames, absWorkingDir: root, outdir: outDir, write: false } as const
     const { outputFiles, metafile } = await build({ ...OPTIONS, ...options, ...own, entryPoints: [entryPoint] })
     // esbuild also makes chunks of what is loaded on demand by code that it has then dropped.
     const loaded = filesOf({ root, entryPoint, metafile }, 'all')
@@ -48,14 +48,13 @@ export async function bundle(entries: string[], where: Where, options: Options =
       const file = relative(root, path)
       return [file, { ...metafile.outputs[file], bytes: contents.length }]
     })
-    return { files, inputs: metafile.inputs, outputs: Object.fromEntries(outputs) as Metafile['outputs'] }
+    return { files, inputs: metafile.inputs, outputs: Object.fromEntries(outputs) }
   })
   const built = await Promise.all(builds)
   const files = built.flatMap((each) => each.files)
   await replaceFiles(outDir, files)
-  const merge = <Part extends 'inputs' | 'outputs'>(part: Part): Metafile[Part] =>
-    Object.assign({}, ...built.map((each) => each[part]))
-  return { inputs: merge('inputs'), outputs: merge('outputs') }
+  const inputs = Object.assign({}, ...built.map((each) => each.inputs))
+  return { inputs, outputs: Object.assign({}, ...built.map((each) => each.outputs)) }
 }
 
 /** Takes 3 % off what esbuild has minified. */
@@ -96,14 +95,13 @@ export function filesOf({ entryPoint, metafile: { outputs } }: BuiltFunction, re
 }
 
 /** Bundles every Lambda entry of functions/ into outDir. @returns what esbuild knows about inputs and outputs */
-export const buildFunctions = (where: Where, options?: Options, found?: FoundTargets) =>
-  bundle(globSync('functions/*.ts', { cwd: where.root }), where, options, found)
+export const buildFunctions = (where: Where, options?: Options) =>
+  bundle(globSync('functions/*.ts', { cwd: where.root }), where, options)
 
 /** Builds for a deployment. @throws Error when the SDK is not as it was */
 export async function buildForDeployment(where: Where): Promise<Metafile> {
-  const found: FoundTargets = new Set()
-  const metafile = await buildFunctions(where, {}, found)
-  requireTargets(found)
+  const metafile = await buildFunctions(where)
+  requireTargets(Object.keys(metafile.inputs))
   return metafile
 }
 

@@ -5,14 +5,14 @@ import type { Plugin } from 'esbuild'
  * Keeps a cold start from reading code that it never runs (docs/decisions/0013-lean-bundle.md; each was measured by
  * `npm run bench -- first-request`). None of these changes what the code does in a Lambda.
  */
-export const leanSdk = (found: FoundTargets): Plugin[] => [rewriteModules(found), requireBuiltins()]
+export const leanSdk = (): Plugin[] => [rewriteModules(), requireBuiltins()]
 
-/** The modules that the rewriting has met, by their patterns. */
-export type FoundTargets = Set<string>
-
-/** @throws Error naming what a newer SDK has moved or renamed: it would be shipped as it is, and only be slower */
-export function requireTargets(found: FoundTargets): void {
-  const missing = Object.keys(REWRITTEN).filter((module) => !found.has(module))
+/**
+ * @param inputs the paths of the modules that were bundled
+ * @throws Error naming what a newer SDK has moved or renamed: it would be shipped as it is, and only be slower
+ */
+export function requireTargets(inputs: readonly string[]): void {
+  const missing = Object.keys(REWRITTEN).filter((module) => !inputs.some((path) => new RegExp(`${module}$`).test(path)))
   if (missing.length > 0) throw new Error(`infra/bundle/lean-sdk.ts finds no module for: ${missing.join(', ')}`)
 }
 
@@ -76,7 +76,7 @@ const REWRITTEN: Readonly<Record<string, (source: string) => string>> = {
   ...Object.fromEntries(UNUSED),
 }
 
-function rewriteModules(found: FoundTargets): Plugin {
+function rewriteModules(): Plugin {
   return {
     name: 'rewrite-modules',
     setup(build) {
@@ -86,7 +86,6 @@ function rewriteModules(found: FoundTargets): Plugin {
           const source = await readFile(path, 'utf8')
           const contents = write(source)
           if (contents === source) throw new Error(`${path} is not as infra/bundle/lean-sdk.ts expects it`)
-          found.add(module)
           return { contents, loader: 'js' }
         })
       }

@@ -1,4 +1,4 @@
-import { type AttributeValue, QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb'
+import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../../documents/document-listing.ts'
 import { hasExpired } from '../../ledger/expiry.ts'
@@ -8,8 +8,6 @@ import { openTable, type TableSettings } from './table.ts'
 
 /** Index of the Documents table by workspace_id and listed_at. Contains only documents. */
 export const LISTING_INDEX = 'documents-by-creation'
-
-type Key = Record<string, AttributeValue>
 
 /** There may be more documents that are not shown than one request has time to read. */
 const MOST_PASSED_OVER = 10_000
@@ -23,7 +21,7 @@ export function createDocumentListing(settings: TableSettings & { now(): number 
       const { limit, containerId } = request
       const nowMs = now()
       const items: ListedDocument[] = []
-      let startKey: Key | undefined
+      let startKey: QueryCommandOutput['LastEvaluatedKey']
       let passedOver = 0
       do {
         // One more than is shown tells whether there are more. Behind those not shown, there may be as many again.

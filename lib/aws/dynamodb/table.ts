@@ -1,5 +1,4 @@
 import {
-  type AttributeValue,
   BatchGetItemCommand,
   ConditionalCheckFailedException,
   DeleteItemCommand,
@@ -18,8 +17,7 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { ServiceError } from '../../errors.ts'
 import { isThrottled } from '../calls/failures.ts'
 import { pause, pauseAfter, type SendOptions, send } from '../calls/send.ts'
-
-type Attributes = Record<string, AttributeValue>
+import type { Attributes } from './codec.ts'
 
 export interface TableSettings {
   client: DynamoDBClient
