@@ -29,9 +29,7 @@ const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/
 /** In bytes of UTF-8 (S3 user guide, "Naming Amazon S3 objects"). */
 export const MAX_OBJECT_KEY_BYTES = 1024
 
-export function isWorkspaceId(text: string): text is WorkspaceId {
-  return PLAIN_ID.test(text)
-}
+export const isWorkspaceId = (text: string): text is WorkspaceId => PLAIN_ID.test(text)
 
 /** @throws ServiceError invalid_container_id */
 export function parseContainerId(text: string | undefined): ContainerId {
@@ -90,14 +88,10 @@ function decodePercent(text: string): string {
 }
 
 /** @returns undefined when no file id can name the object, as with directory markers */
-export function filePathOf(text: string): FilePath | undefined {
-  return problemInPath(text) === undefined ? (text as FilePath) : undefined
-}
+export const filePathOf = (text: string) => (problemInPath(text) === undefined ? (text as FilePath) : undefined)
 
 /** As docs/openapi.yaml describes it (ContainerFileId). */
-export function formatFileId(path: string): string {
-  return FILE_ID_PREFIX + Buffer.from(path, 'utf8').toString('base64url')
-}
+export const formatFileId = (path: string): string => FILE_ID_PREFIX + Buffer.from(path, 'utf8').toString('base64url')
 
 function decodeUtf8(bytes: Buffer): string {
   try {
@@ -136,9 +130,7 @@ export function refusePathLength(): never {
   return refuseFileId('The path is too long to be stored.')
 }
 
-export function isDocumentId(text: string): text is DocumentId {
-  return DOCUMENT_ID.test(text)
-}
+export const isDocumentId = (text: string): text is DocumentId => DOCUMENT_ID.test(text)
 
 /** A malformed id is treated like an unknown one. @throws ServiceError document_not_found */
 export function parseDocumentId(text: string | undefined): DocumentId {
@@ -150,29 +142,19 @@ export function parseDocumentId(text: string | undefined): DocumentId {
 }
 
 /** The id of a document that only one attempt can make: the attempt's id tells where its object is. */
-export function documentIdOfAttempt(attemptId: AttemptId): DocumentId {
-  return (DOCUMENT_ID_PREFIX + attemptId) as DocumentId
-}
+export const documentIdOfAttempt = (attemptId: AttemptId): DocumentId => (DOCUMENT_ID_PREFIX + attemptId) as DocumentId
 
 /** The id after its prefix: {@link documentIdOfAttempt} makes a document id of it again. */
-export function withoutPrefix(documentId: DocumentId): string {
-  return documentId.slice(DOCUMENT_ID_PREFIX.length)
-}
+export const withoutPrefix = (documentId: DocumentId): string => documentId.slice(DOCUMENT_ID_PREFIX.length)
 
 /** 128 bits of the text's SHA-256. These ids have no order. */
 export function documentIdFromHash(text: string): DocumentId {
   return (DOCUMENT_ID_PREFIX + bs58.encode(createHash('sha256').update(text).digest().subarray(0, 16))) as DocumentId
 }
 
-export function newAttemptId(): AttemptId {
-  return newSortableId() as AttemptId
-}
+export const newAttemptId = (): AttemptId => newSortableId() as AttemptId
 
-export function newRefundId(): RefundId {
-  return newSortableId() as RefundId
-}
+export const newRefundId = (): RefundId => newSortableId() as RefundId
 
 /** A UUIDv7 in base58, whose digits sort like ASCII; the length stays the same for the next thousands of years. */
-function newSortableId(): string {
-  return bs58.encode(uuidv7(undefined, new Uint8Array(16)))
-}
+const newSortableId = (): string => bs58.encode(uuidv7(undefined, new Uint8Array(16)))

@@ -69,9 +69,7 @@ export function createObjectKeys(templates: ObjectKeyTemplates) {
 }
 
 /** The order of S3 listings and of DynamoDB sort keys. */
-export function compareBytes(one: string, other: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other))
-}
+export const compareBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
 /** A workspace's own keys by a template: the prefix to list, and which keys there, as a container may come before it. */
 export function keysOfWorkspace(template: string, workspaceId: WorkspaceId) {
@@ -82,9 +80,7 @@ export function keysOfWorkspace(template: string, workspaceId: WorkspaceId) {
 }
 
 /** @returns undefined for a key that was not made by this template */
-function match(template: string, key: string): Record<string, string> | undefined {
-  return new RegExp(`^${patternOf(template)}$`).exec(key)?.groups
-}
+const match = (template: string, key: string) => new RegExp(`^${patternOf(template)}$`).exec(key)?.groups
 
 const patternOf = (template: string) =>
   template.replace(/[.*()]/g, '\\$&').replace(PLACEHOLDER, '(?<$1>[A-Za-z0-9_-]+)')

@@ -97,6 +97,4 @@ function archived(location: NamedFile, cause?: unknown): ServiceError {
   return new ServiceError('container_file_archived', { metadata: metadataOf(location), cause })
 }
 
-function metadataOf({ containerId, path }: NamedFile) {
-  return { container_id: containerId, path }
-}
+const metadataOf = ({ containerId, path }: NamedFile) => ({ container_id: containerId, path })

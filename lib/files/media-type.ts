@@ -25,6 +25,4 @@ export function isDirectoryOrLink(objectKey: string, sizeBytes: number, contentT
 }
 
 /** Without parameters. */
-export function essenceOf(contentType = ''): string {
-  return contentType.replace(/;.*/s, '').trim().toLowerCase()
-}
+export const essenceOf = (contentType = ''): string => contentType.replace(/;.*/s, '').trim().toLowerCase()

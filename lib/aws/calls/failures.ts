@@ -10,9 +10,7 @@ const CONNECTION_TIMEOUT = /did not establish a connection/
 const BEFORE_CONNECTED = new Set(['connect', 'getaddrinfo'])
 
 /** The HTTP status of AWS's answer, if there was one: all that HeadObject's errors have, as they have no body. */
-export function statusOf(error: unknown): number | undefined {
-  return (error as Partial<SdkError> | undefined)?.$metadata?.httpStatusCode
-}
+export const statusOf = (error: unknown) => (error as Partial<SdkError> | undefined)?.$metadata?.httpStatusCode
 
 /** The Region that S3 names: all that an answer without a body (301) says about a bucket in another Region. */
 export function bucketRegionOf(error: unknown): string | undefined {

@@ -119,9 +119,8 @@ export function isArchived({ ArchiveStatus, StorageClass, Restore }: HeadObjectC
   return (ArchiveStatus !== undefined || ARCHIVE_CLASSES.has(StorageClass ?? '')) && !isRestored
 }
 
-function onlyPlain(header: string | undefined): string | undefined {
-  return header !== undefined && PLAIN_ASCII.test(header) ? header : undefined
-}
+const onlyPlain = (header: string | undefined) =>
+  header !== undefined && PLAIN_ASCII.test(header) ? header : undefined
 
 /** `aws-chunked` is the framing of an upload, which some clients and servers store with the encodings of the content. */
 function withoutFraming(contentEncoding: string | undefined): string | undefined {

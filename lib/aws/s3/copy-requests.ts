@@ -39,9 +39,7 @@ const LEAST_COPY_TIMEOUT_MS = 8000
 /** A quarter of the usual 70 MiB/s. */
 const SLOWEST_BYTES_PER_MS = (17.5 * 1024 ** 2) / 1000
 
-export function copyTimeoutMs(bytes: number): number {
-  return Math.max(LEAST_COPY_TIMEOUT_MS, Math.ceil(bytes / SLOWEST_BYTES_PER_MS))
-}
+export const copyTimeoutMs = (bytes: number) => Math.max(LEAST_COPY_TIMEOUT_MS, Math.ceil(bytes / SLOWEST_BYTES_PER_MS))
 
 /** Whether a file of this size is copied whole: S3 tells no SHA-256 of a copy in parts. */
 export const copiesWhole = (sizeBytes: number, settings: CopySettings) => planParts(sizeBytes, settings) === undefined
