@@ -4,6 +4,7 @@ import type { SliceOptions } from '../lib/audit/audit-slice.ts'
 import { type Finding, findingId } from '../lib/audit/findings.ts'
 import { createReadPace, paceReads } from '../lib/aws/read-pace.ts'
 import { usageFiles } from '../lib/aws/stores.ts'
+import { READS_PER_SECOND_OF_SHARD } from '../lib/config.ts'
 import { createDeadline } from '../lib/deadline.ts'
 import { ServiceError } from '../lib/errors.ts'
 import { wireMaintenance } from './wiring/wire-maintenance.ts'
@@ -13,16 +14,15 @@ const SLICE_MS = 4 * 60 * 1000
 
 const { stores, dependencies, metrics } = wireMaintenance('audit-workspaces')
 const { log } = dependencies
-const { config } = stores
-const { roundHours, shards, readsPerSecond } = config.audit
-const pace = createReadPace({ unitsPerSecond: readsPerSecond / shards })
+const { auditRoundHours, auditShards } = stores.config
+const pace = createReadPace({ unitsPerSecond: READS_PER_SECOND_OF_SHARD })
 paceReads(stores, pace)
 const deps: RoundDependencies = {
   ...dependencies,
   metrics,
   usageFiles: usageFiles(stores),
-  totalShards: shards,
-  roundMs: roundHours * 60 * 60 * 1000,
+  totalShards: auditShards,
+  roundMs: auditRoundHours * 60 * 60 * 1000,
   spentUnits: () => pace.spentUnits,
 }
 

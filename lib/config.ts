@@ -6,8 +6,8 @@ const GIB = 1024 ** 3
 export const MAX_SHARDS = 200
 /** How long what a process has begun is left to it: at least twice the 29 s that a request can last. */
 const LEASE_MS = 120_000
-/** Read units, and requests to S3: a sixth of what one partition of a table can be read. */
-const READS_PER_SECOND_OF_SHARD = 500
+/** The audit's read units, and requests to S3: a sixth of what one partition of a table can be read. */
+export const READS_PER_SECOND_OF_SHARD = 500
 const ORIGIN = /^https?:\/\/([a-z0-9-]+\.)*[a-z0-9-]+(:\d{1,5})?$/
 
 /** A variable: the type of its default is the type of its value, and without a default it is required. */
@@ -59,7 +59,6 @@ export interface Config extends Omit<Values, 'corsAllowedOrigins'> {
   leaseMs: number
   keyTemplates: ObjectKeyTemplates
   rateLimit: RateLimitPolicy
-  audit: { roundHours: number; shards: number; readsPerSecond: number }
   /** The origins whose pages may read the API's answers. */
   corsAllowedOrigins: readonly string[]
 }
@@ -101,11 +100,6 @@ export function readConfig(env: Environment): Config {
     keyTemplates: { sandbox: values.sandboxKeyTemplate, document: values.documentKeyTemplate },
     leaseMs: LEASE_MS,
     rateLimit: rateLimitOf(values.rateLimitPerMinute),
-    audit: {
-      roundHours: values.auditRoundHours,
-      shards: values.auditShards,
-      readsPerSecond: READS_PER_SECOND_OF_SHARD * values.auditShards,
-    },
     corsAllowedOrigins: originsIn(values.corsAllowedOrigins),
   }
   for (const origin of config.corsAllowedOrigins.filter((each) => !isOrigin(each))) {
@@ -157,6 +151,4 @@ export function originsIn(text: string): string[] {
 }
 
 /** As browsers send it: lower case, no path, no default port. */
-function isOrigin(text: string): boolean {
-  return ORIGIN.test(text) && URL.parse(text)?.origin === text
-}
+const isOrigin = (text: string): boolean => ORIGIN.test(text) && URL.parse(text)?.origin === text

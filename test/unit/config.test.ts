@@ -27,7 +27,8 @@ describe('readConfig', () => {
       leaseMs: 120_000,
       rateLimit: { requestsPerMinute: 600, burst: 100 },
       s3ForcePathStyle: false,
-      audit: { roundHours: 24, shards: 8, readsPerSecond: 4000 },
+      auditRoundHours: 24,
+      auditShards: 8,
       corsAllowedOrigins: [],
     })
   })

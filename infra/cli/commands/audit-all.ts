@@ -4,6 +4,7 @@ import { type AuditShard, newShards, sumOf } from '../../../lib/audit/audit-shar
 import { auditShard, skipWorkspace } from '../../../lib/audit/audit-slice.ts'
 import type { AuditCounters } from '../../../lib/audit/findings.ts'
 import { createReadPace, paceReads } from '../../../lib/aws/read-pace.ts'
+import { READS_PER_SECOND_OF_SHARD } from '../../../lib/config.ts'
 import { ServiceError } from '../../../lib/errors.ts'
 import type { Session } from '../session.ts'
 
@@ -16,8 +17,9 @@ export async function auditAll(
   { output, signal, stores }: Pick<Session, 'output' | 'signal' | 'stores'>,
 ): Promise<AuditCounters> {
   const deps = await stores()
-  paceReads(deps, createReadPace({ unitsPerSecond: deps.config.audit.readsPerSecond }))
-  const shards = newShards({ roundId: 'command', startedAtMs: deps.now(), totalShards: deps.config.audit.shards })
+  const { auditShards: totalShards } = deps.config
+  paceReads(deps, createReadPace({ unitsPerSecond: READS_PER_SECOND_OF_SHARD * totalShards }))
+  const shards = newShards({ roundId: 'command', startedAtMs: deps.now(), totalShards })
   const failed = new AbortController()
   const stopped = AbortSignal.any([signal, failed.signal])
   const audit = async (begun: AuditShard) => {

@@ -106,10 +106,9 @@ async function showWorkspace(session: Session, workspaceId: WorkspaceId) {
 }
 
 async function listWorkspaces({ output, signal, stores }: Session) {
-  const { workspaces } = await stores()
-  return (
-    await output.list(workspaces.readAll(signal), { columns: COLUMNS, toJson: describeWorkspace, noun: 'workspaces' })
-  ).exitCode
+  const all = (await stores()).workspaces.readAll(signal)
+  const { exitCode } = await output.list(all, { columns: COLUMNS, toJson: describeWorkspace, noun: 'workspaces' })
+  return exitCode
 }
 
 async function setWorkspace(session: Session, workspaceId: WorkspaceId, options: object): Promise<void> {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { WorkspaceId } from '../../ids.ts'
 import type { WorkspaceLedger } from '../../ledger/ports/ledger.ts'
-import type { LedgerMaintenance, TableShard } from '../../ledger/ports/ledger-maintenance.ts'
+import type { LedgerMaintenance } from '../../ledger/ports/ledger-maintenance.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { readOrName } from './codec.ts'
 import { IS_OPEN, type LedgerSettings } from './ledger.ts'
@@ -21,7 +21,6 @@ const KEEP_USED_BYTES = 'remaining_bytes = remaining_bytes + :difference'
 
 /** A slice of the audit may end between two pages, so a page is small. */
 const PAGE = 100
-const ALL: TableShard = { shard: 0, totalShards: 1 }
 
 export function createLedgerMaintenance(settings: LedgerSettings): LedgerMaintenance {
   const { defaultQuotaBytes, now } = settings
@@ -31,7 +30,7 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
     table.get(keyOf(workspaceId), { name: 'ledger.read', signal })
 
   return {
-    async *list(signal, { shard: Segment, totalShards: TotalSegments, after } = ALL) {
+    async *list(signal, { shard: Segment, totalShards: TotalSegments, after }) {
       const start = after && { ExclusiveStartKey: marshall(keyOf(after)) }
       const scan = { Segment, TotalSegments, Limit: PAGE, ProjectionExpression: 'workspace_id', ...start }
       for await (const items of table.scan({ name: 'ledger.list', signal }, scan)) {

@@ -6,17 +6,13 @@ import type { OperationName } from '../operations.ts'
 import type { ApiEvent, ApiMiddleware } from '../request-state.ts'
 
 /** The outermost middleware: creates the request's state, and at the end adds the headers that every answer has. */
-export function startRequest({
-  log,
-  now,
-  nameOf,
-  corsAllowedOrigins = [],
-}: {
+export function startRequest(deps: {
   log: Log
   now(): number
   nameOf(event: ApiEvent): OperationName | undefined
   corsAllowedOrigins?: readonly string[]
 }): ApiMiddleware {
+  const { log, now, nameOf, corsAllowedOrigins = [] } = deps
   const before: ApiMiddleware['before'] = ({ event, context }) => {
     const requestId = event.requestContext?.extendedRequestId ?? context.awsRequestId // Callers may set requestId.
     const startedAtMs = now()

@@ -17,8 +17,8 @@ export interface Drift {
 
 /** For platform teams and the audit. Safe at any time, even while promotions are under way. */
 export interface LedgerMaintenance {
-  /** The ids of all workspaces, in a stable order. @param shard omitted: all */
-  list(signal: AbortSignal, shard?: TableShard): AsyncIterable<WorkspaceId>
+  /** The ids of a shard's workspaces, in a stable order. */
+  list(signal: AbortSignal, shard: TableShard): AsyncIterable<WorkspaceId>
   /**
    * In no order, but always the same. A ledger that cannot be read comes as the workspace's id and the error.
    * @param from.after begins after this workspace, which may be gone @param from.limit of one call

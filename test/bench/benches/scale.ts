@@ -1,5 +1,5 @@
 import { readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
-import { readConfig } from '../../../lib/config.ts'
+import { READS_PER_SECOND_OF_SHARD, readConfig } from '../../../lib/config.ts'
 import type { Bench } from '../bench.ts'
 import { lambdaEnvironment } from '../bundles.ts'
 import { erasureRow, estimateRow, expiryRow, lateRow, tenantRow } from '../scale/rows.ts'
@@ -67,7 +67,8 @@ export const scale: Bench = {
       large: await worker.call('round', { ...AUDIT, population: audited.large, definition }),
     }
     await worker.stop()
-    const settings = { ...readConfig(env).audit, memoryMib: AUDIT.memoryMib }
+    const { auditShards: shards } = readConfig(env)
+    const settings = { shards, readsPerSecond: READS_PER_SECOND_OF_SHARD * shards, memoryMib: AUDIT.memoryMib }
     return [
       lateRow(load, busy.workspaces, late),
       expiryRow(expiring.population, expiry),

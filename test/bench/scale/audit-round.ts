@@ -1,5 +1,6 @@
 import { type AuditTask, performAuditTask, type RoundReport } from '../../../lib/audit/audit-round.ts'
 import { createReadPace, paceReads } from '../../../lib/aws/read-pace.ts'
+import { READS_PER_SECOND_OF_SHARD } from '../../../lib/config.ts'
 import { playRound, readAuditDefinition } from '../../support/state-machine/play-round.ts'
 import { letPassUntil } from './runs.ts'
 import { clock, dependenciesOf, type Spent, type World } from './world.ts'
@@ -20,17 +21,17 @@ const { signal } = new AbortController()
 /** A whole round: the deployed definition, the function's own tasks, on the virtual clock. */
 export async function auditRound(world: World, { memoryMib, sliceMs }: RoundOptions): Promise<Round> {
   const { config, population, spent } = world
-  const { shards, readsPerSecond, roundHours } = config.audit
+  const { auditShards, auditRoundHours } = config
 
   const invoke = async (task: AuditTask): Promise<unknown> => {
     const instance = world.start(memoryMib)
-    const pace = createReadPace({ unitsPerSecond: readsPerSecond / shards })
+    const pace = createReadPace({ unitsPerSecond: READS_PER_SECOND_OF_SHARD })
     paceReads(instance, pace)
     const deps = {
       ...dependenciesOf(instance, config),
       metrics: { publish() {} },
-      totalShards: shards,
-      roundMs: roundHours * 3_600_000,
+      totalShards: auditShards,
+      roundMs: auditRoundHours * 3_600_000,
       spentUnits: () => pace.spentUnits,
     }
     const endAtMs = performance.now() + sliceMs

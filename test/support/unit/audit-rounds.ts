@@ -18,7 +18,8 @@ const HOUR_MS = 3_600_000
 export const workspace = (n: number) => `ws_${String(n).padStart(2, '0')}` as WorkspaceId
 
 /** In the order of an audit, which is that of a scan. */
-export const workspacesOf = ({ deps }: Ports) => Array.fromAsync(deps.workspaces.list(signal))
+export const workspacesOf = ({ deps }: Ports) =>
+  Array.fromAsync(deps.workspaces.list(signal, { shard: 0, totalShards: 1 }))
 
 export type Published = MetricValues & Partial<MetricDetail>
 
