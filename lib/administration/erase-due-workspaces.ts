@@ -15,10 +15,7 @@ export interface ErasureReport {
 }
 
 /** Goes on with all erasures that are due. What is left when the signal aborts, a later run goes on with. */
-export async function eraseDueWorkspaces(
-  deps: ErasureDependencies & { log: Log },
-  signal: AbortSignal,
-): Promise<ErasureReport> {
+export async function eraseDueWorkspaces(deps: ErasureDependencies & { log: Log }, signal: AbortSignal) {
   const { erasures, log, now } = deps
   const report: ErasureReport = { advanced: 0, failed: 0 }
   const goOn = async (workspaceId: WorkspaceId) => {

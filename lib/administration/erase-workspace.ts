@@ -57,11 +57,8 @@ interface Found {
 }
 
 /** Keys first, so that nothing new comes in; then what leads to objects, and the objects, whatever leads to them. */
-async function eraseAll(
-  workspaceId: WorkspaceId,
-  { apiKeys, erasures, erasedObjects, ledger }: ErasureDependencies,
-  signal: AbortSignal,
-): Promise<Found> {
+async function eraseAll(workspaceId: WorkspaceId, deps: ErasureDependencies, signal: AbortSignal): Promise<Found> {
+  const { apiKeys, erasures, erasedObjects, ledger } = deps
   await apiKeys.removeAll(workspaceId, EVER_MS, signal)
   let erased = 0
   for await (const removed of erasures.removeItems(workspaceId, signal)) erased += removed

@@ -59,10 +59,7 @@ async function begin({ workspaceId, counters, deps, signal }: WorkspaceAudit): P
 }
 
 /** @returns the sum of all items */
-async function* compareItems(
-  from: WorkspacePosition,
-  audit: WorkspaceAudit,
-): AsyncGenerator<WorkspacePosition, UsageSum> {
+async function* compareItems(from: WorkspacePosition, audit: WorkspaceAudit) {
   const { workspaceId, counters, deps, signal } = audit
   const { objectKeys, documents, objects } = deps
   let position = from

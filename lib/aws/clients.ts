@@ -11,9 +11,7 @@ const DYNAMODB_SOCKETS = 256
 const DYNAMODB_REQUEST_TIMEOUT_MS = 3000
 
 /** The SDK prepares log entries, but we log elsewhere. */
-export function withoutLog<Client extends { middlewareStack: { remove(name: string): boolean } }>(
-  client: Client,
-): Client {
+export function withoutLog<Client extends { middlewareStack: { remove(name: string): boolean } }>(client: Client) {
   client.middlewareStack.remove('loggerMiddleware')
   return client
 }

@@ -18,11 +18,7 @@ interface LookUpDependencies {
 }
 
 /** @throws ServiceError as the lookup, {@link whyMissing} and {@link requireRegular} */
-export async function findContainerFile(
-  location: FileLocation,
-  deps: LookUpDependencies,
-  signal: AbortSignal,
-): Promise<ContainerFile> {
+export async function findContainerFile(location: FileLocation, deps: LookUpDependencies, signal: AbortSignal) {
   const file = await deps.objects.findContainerFile(deps.objectKeys.sandboxFile(location), signal)
   if (file === undefined) throw await whyMissing(location, deps, signal)
   requireRegular(file, location)
@@ -33,11 +29,7 @@ export async function findContainerFile(
  * Another workspace's container looks the same as one that does not exist.
  * @returns container_not_found or container_file_not_found
  */
-export async function whyMissing(
-  location: FileLocation,
-  deps: LookUpDependencies,
-  signal: AbortSignal,
-): Promise<ServiceError> {
+export async function whyMissing(location: FileLocation, deps: LookUpDependencies, signal: AbortSignal) {
   const metadata = metadataOf(location)
   const hasContainer = await deps.objects.hasContainer(deps.objectKeys.containerPrefix(location), signal)
   if (!hasContainer) return new ServiceError('container_not_found', { metadata })

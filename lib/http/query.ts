@@ -18,11 +18,7 @@ export function queryValue(event: Query, name: string): string | undefined {
 }
 
 /** @throws ServiceError invalid_parameter for a value that is not allowed */
-export function queryChoice<Choice extends string>(
-  event: Query,
-  name: string,
-  choices: readonly Choice[],
-): Choice | undefined {
+export function queryChoice<Choice extends string>(event: Query, name: string, choices: readonly Choice[]) {
   const value = queryValue(event, name)
   if (value === undefined) return undefined
   const choice = choices.find((each) => each === value)

@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts'
 import { deleteDocument } from './delete-document.ts'
 import type { LedgerDependencies } from './dependencies.ts'
 import { hasExpired } from './expiry.ts'
-import type { Attempt, DeletedDocument, PendingDocument, WorkspaceDocument } from './ports/documents.ts'
+import type { Attempt, DeletedDocument, PendingDocument } from './ports/documents.ts'
 import { LONGEST_COPY_MS, undo } from './undo.ts'
 
 /** A function lives for 28 s (infra/deploy/functions.ts), and clocks differ: an attempt this old has no process. */
@@ -14,11 +14,7 @@ const LONGEST_LIFE_MS = 40_000
  * @returns the document that an earlier attempt has made; undefined: the attempt has begun
  * @throws ServiceError promotion_in_progress, idempotency_key_spent; after any other error, the pending item may be there
  */
-export async function beginDocument(
-  attempt: Attempt,
-  deps: LedgerDependencies,
-  signal: AbortSignal,
-): Promise<WorkspaceDocument | undefined> {
+export async function beginDocument(attempt: Attempt, deps: LedgerDependencies, signal: AbortSignal) {
   const { documents, leaseMs, now } = deps
   let over: DeletedDocument | undefined
   for (;;) {

@@ -2,8 +2,6 @@ import type { Log } from '../logging.ts'
 import type { Attempt, Documents } from './ports/documents.ts'
 import type { Ledger } from './ports/ledger.ts'
 
-export type WrittenObject = Pick<Attempt, 'objectKey' | 'versionId'> & { sizeBytes?: number }
-
 /** The objects that attempts write, each under a key of its own. */
 export interface AttemptObjects {
   /**
@@ -11,7 +9,10 @@ export interface AttemptObjects {
    * @param written.versionId removes that version for good; omitted: in a versioned bucket, it stays as a former one
    * @param written.sizeBytes of a document: if it was copied whole, it has no uploads; omitted: they are looked for
    */
-  discard(written: WrittenObject, signal: AbortSignal): Promise<void>
+  discard(
+    written: Pick<Attempt, 'objectKey' | 'versionId'> & { sizeBytes?: number },
+    signal: AbortSignal,
+  ): Promise<void>
 }
 
 /** For promotions, deletions, and whoever goes on with what they left. */

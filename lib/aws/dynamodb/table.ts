@@ -38,6 +38,8 @@ interface Condition {
 export type Update = Condition &
   Pick<UpdateItemCommandInput, 'UpdateExpression' | 'ExpressionAttributeNames' | 'ReturnValues'>
 
+type Reading = Pick<GetItemCommandInput, 'ConsistentRead' | 'ProjectionExpression'>
+
 /** Tries of one BatchGetItem: DynamoDB leaves out what exceeds 16 MB and what it throttles. */
 const MAX_BATCH_TRIES = 4
 const WITHOUT_UNDEFINED = { removeUndefinedValues: true }
@@ -51,11 +53,7 @@ export function openItems({ client, tableName: TableName }: TableSettings) {
     updateOf,
 
     /** Reads consistently, unless the caller asks otherwise. */
-    async get(
-      key: object,
-      options: SendOptions,
-      read: Pick<GetItemCommandInput, 'ConsistentRead' | 'ProjectionExpression'> = {},
-    ): Promise<Attributes | undefined> {
+    async get(key: object, options: SendOptions, read: Reading = {}) {
       const command = new GetItemCommand({ TableName, Key: marshall(key), ConsistentRead: true, ...read })
       return (await send(client, command, options)).Item
     },
@@ -73,11 +71,7 @@ export function openTable(settings: TableSettings) {
     ...openItems(settings),
 
     /** Reads up to a hundred different items consistently, and returns those that are there, in no order. */
-    async getAll(
-      keys: readonly object[],
-      options: SendOptions,
-      read: Pick<GetItemCommandInput, 'ProjectionExpression'> = {},
-    ): Promise<Attributes[]> {
+    async getAll(keys: readonly object[], options: SendOptions, read: Omit<Reading, 'ConsistentRead'> = {}) {
       const found: Attributes[] = []
       let left = keys.map((key) => marshall(key))
       for (let tries = 0; tries < MAX_BATCH_TRIES && left.length > 0; tries++) {

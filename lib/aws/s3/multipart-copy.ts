@@ -2,6 +2,7 @@ import {
   type CompletedPart,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
+  type S3Client,
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
@@ -15,7 +16,6 @@ import {
   requireArrived,
   requireEtag,
   type ServerSideCopy,
-  type ServerSideCopySettings,
   type Upload,
 } from './copy-requests.ts'
 
@@ -23,17 +23,12 @@ const CREATE_TIMEOUT_MS = 5000
 /** S3 may take only a few parts at once and refuse the others (503 SlowDown): they wait for those to end. */
 const PATIENCE = { retryForMs: 20_000, longestPauseMs: 1600 } as const
 
-export async function copyInParts(
-  copy: ServerSideCopy,
-  plan: PartPlan,
-  settings: ServerSideCopySettings,
-  signal: AbortSignal,
-): Promise<CopiedObject> {
-  const upload = await createUpload(copy, settings, signal)
+export async function copyInParts(copy: ServerSideCopy, plan: PartPlan, client: S3Client, signal: AbortSignal) {
+  const upload = await createUpload(copy, client, signal)
   copy.onUpload?.(upload)
-  const parts = await copyParts(upload, copy.source, plan, settings, signal)
+  const parts = await copyParts(upload, copy.source, plan, client, signal)
 
-  return completeUpload(upload, parts, copy, settings, signal)
+  return completeUpload(upload, parts, copy, client, signal)
 }
 
 /**
@@ -44,7 +39,7 @@ async function copyParts(
   upload: Upload,
   source: ServerSideCopy['source'],
   { partBytes, partCount }: PartPlan,
-  settings: ServerSideCopySettings,
+  client: S3Client,
   signal: AbortSignal,
 ): Promise<CompletedPart[]> {
   const pinned = pinnedSource(source)
@@ -59,7 +54,7 @@ async function copyParts(
     // May be repeated: the same bytes go to the same place.
     const options = { name: 'UploadPartCopy', signal: partSignal, requestTimeoutMs, ...PATIENCE }
     try {
-      const copied = await send(settings.client, command, options)
+      const copied = await send(client, command, options)
       return { PartNumber, ETag: requireEtag(copied.CopyPartResult) }
     } catch (error) {
       failed.abort(error)
@@ -76,11 +71,7 @@ async function copyParts(
   }
 }
 
-async function createUpload(
-  { target, headers }: ServerSideCopy,
-  { client }: ServerSideCopySettings,
-  signal: AbortSignal,
-): Promise<Upload> {
+async function createUpload({ target, headers }: ServerSideCopy, client: S3Client, signal: AbortSignal) {
   const command = new CreateMultipartUploadCommand({ ...target, ...headers })
   const options = { name: 'CreateMultipartUpload', signal, startsCopy: true, requestTimeoutMs: CREATE_TIMEOUT_MS }
   const { UploadId } = await send(client, command, options)
@@ -96,7 +87,7 @@ async function completeUpload(
   upload: Upload,
   Parts: CompletedPart[],
   copy: ServerSideCopy,
-  { client }: ServerSideCopySettings,
+  client: S3Client,
   signal: AbortSignal,
 ): Promise<CopiedObject> {
   const command = new CompleteMultipartUploadCommand({

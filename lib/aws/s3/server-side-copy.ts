@@ -20,7 +20,7 @@ export async function copyServerSide(
 ): Promise<CopiedObject> {
   const { sizeBytes } = copy.source
   const plan = planParts(sizeBytes, settings)
-  if (plan !== undefined) return copyInParts(copy, plan, settings, signal)
+  if (plan !== undefined) return copyInParts(copy, plan, settings.client, signal)
   const command = new CopyObjectCommand({
     ...pinnedSource(copy.source),
     ...copy.target,
