@@ -6,7 +6,7 @@ import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { StorageUsage } from '../ledger/ports/ledger.ts'
 import type { Log } from '../logging.ts'
 import { type AnswerHeaders, headerValue } from './headers.ts'
-import type { ApiEvent } from './request-state.ts'
+import type { ApiEvent, RateLimit } from './request-state.ts'
 
 export function answer(body: object, headers: AnswerHeaders = {}): APIGatewayProxyResult {
   return { statusCode: 200, headers, body: JSON.stringify(body) }
@@ -65,6 +65,18 @@ export async function describePage<Item extends object>(
     cursor = 'error' in item ? item.id : idOf(item)
   }
   return { data, has_more: false, cursor: null, unreadable }
+}
+
+type Rest = { next: string | undefined; waiting: number; pauseMs: RateLimit['pauseMs'] }
+
+/**
+ * The body of an answer about many files, of which the next request does the rest. When to send it is not said in a
+ * Retry-After: that means nothing on a 200 (RFC 9110 §10.2.3). @param rest.waiting for the rate limit
+ */
+export function describeOutcomes(data: object[], { next, waiting, pauseMs }: Rest) {
+  const waitMs = next === undefined ? 0 : pauseMs(Math.max(1, waiting))
+  const retry = waitMs > 0 && { retry_after_seconds: Math.ceil(waitMs / 1000) }
+  return { object: 'list', data, has_more: next !== undefined, next: next ?? null, ...retry }
 }
 
 /** The items' share of the 6 MB that a function may answer (Lambda quotas); envelope and headers have the rest. */

@@ -9,7 +9,7 @@ import {
   type PromotionOfManyRequest,
   promoteContainerFiles,
 } from '../../promotion/promote-container-files.ts'
-import { answer, usageHeaders } from '../answers.ts'
+import { answer, describeOutcomes, usageHeaders } from '../answers.ts'
 import type { Operations } from '../api-handler.ts'
 import { type Body, problemInText, readPath, refuseBody } from '../body.ts'
 import { readExpiresIn } from '../headers.ts'
@@ -53,17 +53,8 @@ export function promotionOfManyOperations(deps: PromoteContainerFilesDependencie
       }))
       const isNothing = data.length === 0 && next === undefined && body.after === undefined
       const detail = `The container has no file whose path begins with ${JSON.stringify(body.prefix)}.`
-      // Not as Retry-After: that means nothing on a 200 (RFC 9110 §10.2.3).
-      const pauseMs = next === undefined ? 0 : request.pauseMs(Math.max(1, waiting))
-      const list = {
-        object: 'list',
-        data,
-        has_more: next !== undefined,
-        next: next ?? null,
-        ...(pauseMs > 0 && { retry_after_seconds: Math.ceil(pauseMs / 1000) }),
-        ...(isNothing && { detail }),
-      }
-      return answer(list, usageHeaders(usage))
+      const list = describeOutcomes(data, { next, waiting, pauseMs: request.pauseMs })
+      return answer({ ...list, ...(isNothing && { detail }) }, usageHeaders(usage))
     },
   } satisfies Operations
 }

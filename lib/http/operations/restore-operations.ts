@@ -1,7 +1,7 @@
 import type { ContainerFileDescription } from '../../containers/container-files.ts'
 import type { RestoreDependencies } from '../../containers/restore-document.ts'
 import { type DocumentToRestore, type RestoreOutcome, restoreDocuments } from '../../containers/restore-documents.ts'
-import { answer } from '../answers.ts'
+import { answer, describeOutcomes } from '../answers.ts'
 import type { ApiRequest, Operations } from '../api-handler.ts'
 import { type Body, readPath, refuseBody } from '../body.ts'
 import { describeError } from '../middleware/answer-errors.ts'
@@ -29,15 +29,8 @@ export function restoreOperations(deps: RestoreDependencies) {
       for (const { outcome } of outcomes) counts[outcome]++
       state.telemetry.annotate(counts)
       const end = start + outcomes.length
-      const hasMore = end < files.length
-      const pauseMs = hasMore ? request.pauseMs(Math.max(1, waiting)) : 0
-      return answer({
-        object: 'list',
-        data: outcomes.map(describeOutcome),
-        has_more: hasMore,
-        next: hasMore ? String(end) : null,
-        ...(pauseMs > 0 && { retry_after_seconds: Math.ceil(pauseMs / 1000) }),
-      })
+      const next = end < files.length ? String(end) : undefined
+      return answer(describeOutcomes(outcomes.map(describeOutcome), { next, waiting, pauseMs: request.pauseMs }))
     },
   } satisfies Operations
 
