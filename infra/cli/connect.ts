@@ -83,7 +83,7 @@ async function readDeployedEnvironment(stage: string, abortSignal: AbortSignal):
 export async function useLocalService(directory: string): Promise<Environment> {
   const demo = await readDemoFile(directory).catch(() => undefined)
   // A service that has stopped leaves addresses at which nothing listens any more.
-  if (!demo || !(await isAnswering(demo.dynamodb_endpoint))) {
+  if (!demo || !(await fetch(demo.dynamodb_endpoint).catch(() => undefined))) {
     const message = `The local service does not run: start it with npm start. (Its data would be in ${directory}.)`
     throw new CommandError('not_running', message, { exitCode: 2 })
   }
@@ -97,5 +97,3 @@ export async function useLocalService(directory: string): Promise<Environment> {
   process.env.AWS_ENDPOINT_URL_S3 = demo.s3_endpoint
   return demo.environment
 }
-
-const isAnswering = async (url: string) => (await fetch(url).catch(() => undefined)) !== undefined

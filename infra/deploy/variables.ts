@@ -17,7 +17,9 @@ const stageOf = ({ options }: Framework) => options.stage ?? 'dev'
 export function parameters(framework: Framework) {
   return orRefuse(() => {
     const stage = stageOf(framework)
-    refuseStage(stage)
+    // The longest function name, `{service}-{stage}-promote-container-file`, must fit into Lambda's 64 characters.
+    if (!/^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/.test(stage))
+      throw new Error(`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`)
     const { region, ...own } = readOwnSettings(stage)
     const texts = Object.entries(own).map(([name, value]) => [name, String(value ?? '')])
     const defaults = defaultParameters()
@@ -102,12 +104,6 @@ async function regionOfProfile(options: Framework['options']): Promise<string | 
 function mapSettings<Value>(read: (setting: Setting, name: string) => Value | undefined): Record<string, Value> {
   const entries = Object.entries(SETTINGS).map(([name, setting]) => [name, read(setting, name)])
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
-}
-
-/** The longest function name, `{service}-{stage}-promote-container-file`, must fit into Lambda's 64 characters. */
-function refuseStage(stage: string): void {
-  if (!/^[a-z0-9](?:[a-z0-9-]{0,14}[a-z0-9])?$/.test(stage))
-    throw new Error(`--stage is "${stage}": allowed are 1 to 16 of a-z, 0-9 and, inside, "-"`)
 }
 
 /** Exits on a failure: the framework would repeat the same sentence for every variable of serverless.yml. */

@@ -105,10 +105,12 @@ function stopOnSignal(stop: () => Promise<void>): void {
 
 function welcome(demo: DemoFileContent, directory: string): string {
   const file = demo.files[0]
+  const { base_url_in_containers: url, s3_endpoint_in_containers: s3 } = demo
+  const others = `\nContainers reach it at ${url}, S3 at ${s3}: so does every machine in this network, and S3 lets each of them read and change all files.`
   const short = relative(process.cwd(), directory) || directory
   return `
 The service answers at ${demo.base_url}; Ctrl-C stops it.
-A page to look at and to try it: ${new URL('/', demo.base_url).href}${access(demo)}
+A page to look at and to try it: ${new URL('/', demo.base_url).href}${url === undefined ? '' : others}
 Keys, containers and files to try are in ${join(short, 'demo.json')}, logs in ${join(short, 'service.log')},
 events about documents in ${join(short, 'events.ndjson')}.
 
@@ -116,12 +118,6 @@ Promote a file of the demonstration (${file?.path}):
 
   curl -i -X POST -H 'Authorization: Bearer ${demo.standard_key}' \\
     ${demo.base_url}/containers/${demo.container_id}/files/${file?.file_id}/promote`
-}
-
-/** A line about who else reaches it. */
-function access({ base_url_in_containers: url, s3_endpoint_in_containers: s3 }: DemoFileContent): string {
-  if (url === undefined) return ''
-  return `\nContainers reach it at ${url}, S3 at ${s3}: so does every machine in this network, and S3 lets each of them read and change all files.`
 }
 
 function fail(line: string): never {

@@ -4,7 +4,6 @@ import type { DocumentMaintenance, StoredItem } from '../../audit/ports/document
 import type { WorkspaceId } from '../../ids.ts'
 import { UnreadableItemError } from '../../ledger/ports/unreadable-item.ts'
 import { send } from '../calls/send.ts'
-import type { Attributes } from './codec.ts'
 import { attemptItemKey, decodeItem } from './document-codec.ts'
 import { openTable, type TableSettings } from './table.ts'
 
@@ -23,7 +22,8 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
       for await (const items of table.pagesOf('workspace_id', workspaceId, options, start)) {
         for (const attributes of items) {
           try {
-            yield decodeStored(attributes)
+            // Audits also need tombstones that callers no longer see.
+            yield { ...decodeItem(attributes), itemId: attributes.document_id?.S ?? '' } as StoredItem
           } catch (error) {
             if (onUnreadable === undefined || !(error instanceof UnreadableItemError)) throw error
             onUnreadable(error)
@@ -67,8 +67,3 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
     },
   }
 }
-
-/** @throws UnreadableItemError */
-const decodeStored = (attributes: Attributes) =>
-  // Audits also need tombstones that callers no longer see.
-  ({ ...decodeItem(attributes), itemId: attributes.document_id?.S ?? '' }) as StoredItem

@@ -1,4 +1,5 @@
 import type { HeadObjectCommandOutput, S3Client } from '@aws-sdk/client-s3'
+import { escapeUriPath } from '@smithy/core/protocols'
 import type { ContainerFile } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
 import { statusOf } from '../calls/failures.ts'
@@ -44,17 +45,10 @@ export const copyTimeoutMs = (bytes: number) => Math.max(LEAST_COPY_TIMEOUT_MS, 
 /** Whether a file of this size is copied whole: S3 tells no SHA-256 of a copy in parts. */
 export const copiesWhole = (sizeBytes: number, settings: CopySettings) => planParts(sizeBytes, settings) === undefined
 
-/** Exactly the bytes that were looked up. */
+/** Exactly the bytes that were looked up. The SDK sends CopySource as it is, so it is encoded here (S3 API, CopyObject). */
 export function pinnedSource({ bucket, objectKey, versionId, etag }: ServerSideCopy['source']) {
   const version = versionId === undefined ? '' : `?versionId=${encodeURIComponent(versionId)}`
-  return { CopySource: `${encodeCopySource(bucket, objectKey)}${version}`, CopySourceIfMatch: etag }
-}
-
-/** The SDK sends CopySource as it is, so it is URL-encoded here, segment by segment (S3 API, CopyObject). */
-function encodeCopySource(bucket: string, key: string): string {
-  const encode = (segment: string) =>
-    encodeURIComponent(segment).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
-  return `${bucket}/${key.split('/').map(encode).join('/')}`
+  return { CopySource: `${bucket}/${escapeUriPath(objectKey)}${version}`, CopySourceIfMatch: etag }
 }
 
 /** S3 may answer 200 although the copy failed. The SDK recognises most such bodies; a missing ETag reveals the rest. */
