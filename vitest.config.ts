@@ -18,7 +18,7 @@ const FAST = [
   EXPLORER,
   HISTORIES,
   // On the tables in memory; on the embedded DynamoDB among SLOW.
-  'test/contract/{api-key-administration,document*,due-work,erasures,ledger*,rate-limiter}.test.ts',
+  'test/contract/{api-key-administration,document*,due-work,erasures,ledger*,links,rate-limiter}.test.ts',
 ]
 /** No less of it would show anything. */
 const ONLY_WHOLE = 'test/unit/audit/audit-memory.test.ts'

@@ -1,5 +1,5 @@
 import { METRICS, type MetricName, NAMESPACE } from '../../lib/metrics.ts'
-import { API_FUNCTIONS } from './functions.ts'
+import { type FunctionEntry, hasRoutes } from './functions.ts'
 
 const SERVICE = `\${self:provider.environment.SERVICE_NAME}`
 const RESOLVER = `\${self:functions.resolveDueWork.name}`
@@ -36,8 +36,6 @@ const lambda = (metric: string, functionName: string, stat: Stat, label: string)
   ...['AWS/Lambda', metric, 'FunctionName', functionName],
   { stat, label },
 ]
-const ofEachApiFunction = (metric: string, stat: Stat, toLabel: (name: string) => string) =>
-  API_FUNCTIONS.map(({ name }) => lambda(metric, `\${self:service}-\${sls:stage}-${name}`, stat, toLabel(name)))
 const ofTable = (metric: string, variable: string, label: string, ...more: string[]): Line => [
   ...['AWS/DynamoDB', metric, 'TableName', `\${self:provider.environment.${variable}}`, ...more],
   { stat: 'Sum', label },
@@ -52,80 +50,89 @@ const ofIndexes = (metric: string) =>
   )
 
 /** By title, row by row, from the left. */
-const CHARTS: Readonly<Record<string, Chart>> = {
-  'Requests and errors': { metrics: [gateway('Count', 'Sum'), gateway('4XXError', 'Sum'), gateway('5XXError', 'Sum')] },
-  'Latency of the API': {
-    metrics: [
-      gateway('Latency', 'p50', 'p50'),
-      gateway('Latency', 'p99', 'p99'),
-      gateway('IntegrationLatency', 'p99', 'p99 without the gateway'),
-    ],
-  },
-  'Time of each step, p99': { metrics: each('p99', ...STEP_TIMES) },
-  Outcomes: {
-    stacked: true,
-    metrics: each('Sum', 'Promotions', 'Replays', 'Deletions', 'Expiries', 'Refusals', 'Failures'),
-  },
-  'Refusals by reason': { stacked: true, metrics: [by('reason', 'Refusals', 'Sum')] },
-  'Failures by reason': { stacked: true, metrics: [by('reason', 'Failures', 'Sum')] },
-  'Bytes promoted and deleted': { metrics: each('Sum', 'PromotedBytes', 'DeletedBytes') },
-  'Quota nearly full, rate limiter unavailable, and all others': {},
-  'Leftovers of dead processes, and expired documents': {
-    metrics: [
-      ...each('Sum', 'LeftoversResolved', 'LeftoversFailed'),
-      own('OldestLeftover', { stat: 'Maximum', yAxis: 'right', label: 'oldest (ms)' }),
-      own('ExpiriesFailed'),
-      own('OldestExpiry', { stat: 'Maximum', yAxis: 'right', label: 'oldest expired (ms)' }),
-      lambda('Invocations', RESOLVER, 'Sum', 'runs of the resolver'),
-      lambda('Errors', RESOLVER, 'Sum', 'runs that failed'),
-    ],
-  },
-  'Audit findings by kind': { period: HOUR_SECONDS, metrics: [by('kind', 'AuditFindings', 'Sum', HOUR_SECONDS)] },
-  'Concurrency and throttles': {
-    metrics: [
-      ...ofEachApiFunction('ConcurrentExecutions', 'Maximum', (name) => `concurrent: ${name}`),
-      ...ofEachApiFunction('Throttles', 'Sum', (name) => `throttled: ${name}`),
-      ...ofEachApiFunction('Errors', 'Sum', (name) => `crashed: ${name}`),
-    ],
-  },
-  'Duration of the functions': {
-    metrics: [
-      ...ofEachApiFunction('Duration', 'p99', (name) => `${name} p99`),
-      lambda('Duration', RESOLVER, 'Maximum', 'resolve'),
-      lambda('Duration', AUDIT, 'Maximum', 'audit'),
-    ],
-  },
-  'Writes of the tables': { width: 12, metrics: ofEachTable('ConsumedWriteCapacityUnits') },
-  'Writes that were throttled': {
-    width: 12,
-    metrics: [...ofEachTable('WriteThrottleEvents'), ...ofIndexes('WriteThrottleEvents')],
-  },
-  'Time of the other operations, p99': { width: 12, metrics: [by('operation', 'OperationTime', 'p99')] },
-  'Requests of the other operations': {
-    width: 12,
-    stacked: true,
-    metrics: [by('operation', 'OperationTime', 'SampleCount')],
-  },
-  'Rounds of the audit': {
-    width: COLUMNS,
-    period: HOUR_SECONDS,
-    metrics: [
-      own('AuditReads', { yAxis: 'right', label: 'read units' }),
-      own('AuditRoundAge', { stat: 'Maximum', label: 'age (% of auditRoundHours)' }),
-      own('AuditRoundsCompleted', { label: 'rounds completed' }),
-    ],
-  },
+function chartsOf(functions: readonly FunctionEntry[]): Readonly<Record<string, Chart>> {
+  const ofEachApiFunction = (metric: string, stat: Stat, toLabel: (name: string) => string) =>
+    functions
+      .filter(hasRoutes)
+      .map(({ name }) => lambda(metric, `\${self:service}-\${sls:stage}-${name}`, stat, toLabel(name)))
+  return {
+    'Requests and errors': {
+      metrics: [gateway('Count', 'Sum'), gateway('4XXError', 'Sum'), gateway('5XXError', 'Sum')],
+    },
+    'Latency of the API': {
+      metrics: [
+        gateway('Latency', 'p50', 'p50'),
+        gateway('Latency', 'p99', 'p99'),
+        gateway('IntegrationLatency', 'p99', 'p99 without the gateway'),
+      ],
+    },
+    'Time of each step, p99': { metrics: each('p99', ...STEP_TIMES) },
+    Outcomes: {
+      stacked: true,
+      metrics: each('Sum', 'Promotions', 'Replays', 'Deletions', 'Expiries', 'Refusals', 'Failures'),
+    },
+    'Refusals by reason': { stacked: true, metrics: [by('reason', 'Refusals', 'Sum')] },
+    'Failures by reason': { stacked: true, metrics: [by('reason', 'Failures', 'Sum')] },
+    'Bytes promoted and deleted': { metrics: each('Sum', 'PromotedBytes', 'DeletedBytes') },
+    'Quota nearly full, rate limiter unavailable, and all others': {},
+    'Leftovers of dead processes, and expired documents': {
+      metrics: [
+        ...each('Sum', 'LeftoversResolved', 'LeftoversFailed'),
+        own('OldestLeftover', { stat: 'Maximum', yAxis: 'right', label: 'oldest (ms)' }),
+        own('ExpiriesFailed'),
+        own('OldestExpiry', { stat: 'Maximum', yAxis: 'right', label: 'oldest expired (ms)' }),
+        lambda('Invocations', RESOLVER, 'Sum', 'runs of the resolver'),
+        lambda('Errors', RESOLVER, 'Sum', 'runs that failed'),
+      ],
+    },
+    'Audit findings by kind': { period: HOUR_SECONDS, metrics: [by('kind', 'AuditFindings', 'Sum', HOUR_SECONDS)] },
+    'Concurrency and throttles': {
+      metrics: [
+        ...ofEachApiFunction('ConcurrentExecutions', 'Maximum', (name) => `concurrent: ${name}`),
+        ...ofEachApiFunction('Throttles', 'Sum', (name) => `throttled: ${name}`),
+        ...ofEachApiFunction('Errors', 'Sum', (name) => `crashed: ${name}`),
+      ],
+    },
+    'Duration of the functions': {
+      metrics: [
+        ...ofEachApiFunction('Duration', 'p99', (name) => `${name} p99`),
+        lambda('Duration', RESOLVER, 'Maximum', 'resolve'),
+        lambda('Duration', AUDIT, 'Maximum', 'audit'),
+      ],
+    },
+    'Writes of the tables': { width: 12, metrics: ofEachTable('ConsumedWriteCapacityUnits') },
+    'Writes that were throttled': {
+      width: 12,
+      metrics: [...ofEachTable('WriteThrottleEvents'), ...ofIndexes('WriteThrottleEvents')],
+    },
+    'Time of the other operations, p99': { width: 12, metrics: [by('operation', 'OperationTime', 'p99')] },
+    'Requests of the other operations': {
+      width: 12,
+      stacked: true,
+      metrics: [by('operation', 'OperationTime', 'SampleCount')],
+    },
+    'Rounds of the audit': {
+      width: COLUMNS,
+      period: HOUR_SECONDS,
+      metrics: [
+        own('AuditReads', { yAxis: 'right', label: 'read units' }),
+        own('AuditRoundAge', { stat: 'Maximum', label: 'age (% of auditRoundHours)' }),
+        own('AuditRoundsCompleted', { label: 'rounds completed' }),
+      ],
+    },
+  }
 }
 
 /** An element of serverless.yml's `resources`. The plugin lists the alarms, and writes the body as JSON. */
-export function dashboard() {
+export function dashboardOf(functions: readonly FunctionEntry[]) {
+  const charts = chartsOf(functions)
   const alarms = { title: 'Alarms', alarms: [] }
   const widgets: object[] = [{ type: 'alarm', x: 0, y: 0, width: COLUMNS, height: 4, properties: alarms }]
-  const shown = JSON.stringify(Object.values(CHARTS))
+  const shown = JSON.stringify(Object.values(charts))
   const others = each('Sum', ...NAMES.filter((name) => !new RegExp(`\\b${name}\\b`).test(shown)))
   let x = 0
   let y = 4
-  for (const [title, { width = 8, metrics = others, ...view }] of Object.entries(CHARTS)) {
+  for (const [title, { width = 8, metrics = others, ...view }] of Object.entries(charts)) {
     const properties = { title, region: `\${AWS::Region}`, view: 'timeSeries', ...view, metrics }
     widgets.push({ type: 'metric', x, y, width, height: ROW_HEIGHT, properties })
     const isFull = x + width >= COLUMNS

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
-import { API_FUNCTIONS } from './functions.ts'
+import type { FunctionEntry } from './functions.ts'
 import { addGatewayAnswers } from './gateway-answers.ts'
 import { ofType, type Resource, rewrite, type Template } from './template.ts'
 
 /** The origins are of those whose pages may read the gateway's own answers. */
-type Deployed = { stackName: string; corsAllowedOrigins: readonly string[] }
+type Deployed = { stackName: string; corsAllowedOrigins: readonly string[]; functions: readonly FunctionEntry[] }
 
 /** Fills in what serverless.yml cannot say: names that the framework makes up. @param template changed in place */
-export function finishTemplate(template: Template, { stackName, corsAllowedOrigins }: Deployed): void {
-  throttleOperations(template)
+export function finishTemplate(template: Template, { stackName, corsAllowedOrigins, functions }: Deployed): void {
+  throttleOperations(template, functions)
   addGatewayAnswers(template, corsAllowedOrigins)
   sendRequestsToAliases(template)
   deployToStage(template)
@@ -22,12 +22,12 @@ export function finishTemplate(template: Template, { stackName, corsAllowedOrigi
  * Repeats the stage's throttling for each operation, so that none can use up what all share. The stage's own is enough
  * for the gateway's answers.
  */
-function throttleOperations(template: Template): void {
+function throttleOperations(template: Template, functions: Deployed['functions']): void {
   const [, { Properties }] = theOnly(ofType(template, 'AWS::ApiGateway::Stage'))
   const [ofAll] = Properties.MethodSettings
   // All requests of two seconds may come at once.
   ofAll.ThrottlingBurstLimit = String(2 * Number(ofAll.ThrottlingRateLimit))
-  for (const route of API_FUNCTIONS.flatMap(({ routes }) => routes)) {
+  for (const route of functions.flatMap(({ routes }) => routes)) {
     const [HttpMethod = '', path = ''] = route.split(' ')
     // API Gateway, "MethodSetting": the slashes of the path are escaped.
     Properties.MethodSettings.push({ ...ofAll, HttpMethod, ResourcePath: `/${path.replaceAll('/', '~1')}` })

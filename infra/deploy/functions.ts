@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
-import { OPERATIONS } from '../../lib/http/operations.ts'
+import { OPERATIONS, PUBLIC_OPERATIONS } from '../../lib/http/operations.ts'
 import { isObject, type Resource, rewrite } from './template.ts'
 
 const RESOURCES = join(import.meta.dirname, '../resources')
@@ -13,6 +13,8 @@ export interface FunctionEntry {
   description: string
   /** The routes of its operations (lib/http/operations.ts), such as `GET /v1/files`; empty for functions that no request invokes. */
   routes: string[]
+  /** Its callers have keys. */
+  hasCallers: boolean
   /** Without a value for this setting, nothing of the function is there. */
   setting?: string
   /** Further properties, for the framework. */
@@ -22,14 +24,32 @@ export interface FunctionEntry {
 }
 
 const FILES = globSync('functions/*.yml', { cwd: RESOURCES }).sort()
-export const FUNCTIONS: readonly FunctionEntry[] = FILES.map((file) => {
-  const entry: Omit<FunctionEntry, 'name' | 'routes'> = parse(read(file))
+type Operation = { route: string; function: string; for?: string; setting?: string }
+const OF_ALL: readonly Operation[] = [...Object.values(OPERATIONS), ...Object.values(PUBLIC_OPERATIONS)]
+const ALL = FILES.map((file) => {
+  const entry: Omit<FunctionEntry, 'name' | 'routes' | 'hasCallers'> = parse(read(file))
   const name = basename(file, '.yml')
-  const operations = Object.values(OPERATIONS).filter((operation) => operation.function === name)
-  return { name, routes: operations.map(({ route }) => route), ...entry }
+  const operations = OF_ALL.filter((operation) => operation.function === name)
+  return { ...entry, name, operations, hasCallers: operations.some((operation) => 'for' in operation) }
 })
 
-export const API_FUNCTIONS = FUNCTIONS.filter(({ routes }) => routes.length > 0)
+/** The functions of a stage, with the routes that its settings ask for. */
+export function functionsFor(isSet: (setting: string) => boolean): FunctionEntry[] {
+  const isWanted = ({ setting }: { setting?: string }) => setting === undefined || isSet(setting)
+  return ALL.filter(isWanted).map(({ operations, ...entry }) => ({
+    ...entry,
+    routes: operations.filter(isWanted).map(({ route }) => route),
+  }))
+}
+
+/** A setting that is false, or has no value, asks for nothing. */
+export const isSetIn = (settings: Readonly<Record<string, unknown>>) => (name: string) =>
+  !['', 'false', 'undefined'].includes(String(settings[name]))
+
+export const hasRoutes = ({ routes }: FunctionEntry) => routes.length > 0
+/** All that a stage may have. */
+export const FUNCTIONS = functionsFor(() => true)
+export const API_FUNCTIONS = FUNCTIONS.filter(hasRoutes)
 
 /** The function's key in serverless.yml: `readDocuments`. */
 export const keyOf = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
@@ -68,11 +88,11 @@ type Pattern = { statements?: object[]; Resources: Resources; extensions?: objec
 
 /** An element of serverless.yml's `resources`: the functions' roles, log groups and outputs, and some aliases. */
 export function functionResources(all = FUNCTIONS) {
-  const each = all.map(({ name, routes, statements }) => {
+  const each = all.map(({ name, routes, hasCallers, statements }) => {
     const common: Pattern = fill(parse(read('per-function.yml')), name)
     const api: Pattern = routes.length > 0 ? fill(parse(read('per-api-function.yml')), name) : { Resources: {} }
     const [policy] = common.Resources[`${logicalIdOf(name)}Role`]?.Properties.Policies ?? []
-    policy.PolicyDocument.Statement.push(...(api.statements ?? []), ...statements)
+    policy.PolicyDocument.Statement.push(...((hasCallers && api.statements) || []), ...statements)
     return { ...common, Resources: { ...common.Resources, ...api.Resources } }
   })
   const merge = (section: 'Resources' | 'extensions' | 'Outputs') =>
@@ -83,10 +103,10 @@ export function functionResources(all = FUNCTIONS) {
 const FOR_EACH = 'ForEachApiFunction'
 
 /** Expands the list elements `{ ForEachApiFunction: … }` of a template. */
-export function expandLists<Value>(value: Value): Value {
+export function expandLists<Value>(value: Value, all = FUNCTIONS): Value {
   const expand = (element: unknown) =>
     isObject(element) && FOR_EACH in element
-      ? API_FUNCTIONS.map(({ name }) => fill(element[FOR_EACH], name))
+      ? all.filter(hasRoutes).map(({ name }) => fill(element[FOR_EACH], name))
       : [element]
   const expandAll = (inner: unknown) => (Array.isArray(inner) ? inner.flatMap(expand) : inner)
   return rewrite(value, (object) =>

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { originsIn } from '../../lib/config.ts'
 import { applyAccountRules, type Settings, tagsOf } from './account-rules.ts'
 import { finishTemplate } from './finish-template.ts'
-import { expandLists } from './functions.ts'
+import { expandLists, functionsFor, isSetIn } from './functions.ts'
 import { resolveConditions } from './resolve-conditions.ts'
 import { ofType, type Template } from './template.ts'
 import type { Framework } from './variables.ts'
@@ -65,10 +65,11 @@ export default class PromotionDeployment {
         const template = service.provider.compiledCloudFormationTemplate
         const { settings } = service.custom
         const corsAllowedOrigins = originsIn(settings.corsAllowedOrigins ?? '')
-        template.Resources = expandLists(template.Resources)
+        const functions = functionsFor(isSetIn(settings))
+        template.Resources = expandLists(template.Resources, functions)
         resolveConditions(template)
         applyAccountRules(template, settings)
-        finishTemplate(template, { stackName: provider().naming.getStackName(), corsAllowedOrigins })
+        finishTemplate(template, { stackName: provider().naming.getStackName(), corsAllowedOrigins, functions })
       },
       'before:deploy:deploy': () => {
         tagStack()

@@ -29,7 +29,7 @@ async function writeRelease(): Promise<void> {
   const { inputs } = await buildForDeployment({ root: ROOT, outDir: join(ROOT, 'dist') })
   process.env.PROMOTION_BUILD = 'skip'
   // With all functions that a stage may have.
-  const ofAll = ['--stage', 'release', '--param', 'eventBus=default']
+  const ofAll = ['--stage', 'release', '--param', 'eventBus=default', '--param', 'links=true']
   await run(process.execPath, SERVERLESS_CLI, 'package', ...ofAll, '--package', FOLDER)
   // The templates are not part of a release: they are made anew for each stage.
   const others = (await readdir(FOLDER)).filter((name) => !name.endsWith('.zip'))

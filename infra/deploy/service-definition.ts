@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
 import { parse } from 'yaml'
 import { VARIABLES } from '../../lib/config.ts'
-import { API_FUNCTIONS, FUNCTIONS, functions, type WrittenFunction } from './functions.ts'
+import { functions, functionsFor, isSetIn, type WrittenFunction } from './functions.ts'
 import { readOwnSettings } from './settings.ts'
 import { ofType } from './template.ts'
 import { defaultParameters, environmentOf } from './variables.ts'
@@ -34,8 +34,9 @@ export function readServiceDefinition() {
   )
   const S3_FORCE_PATH_STYLE = process.env.S3_FORCE_PATH_STYLE ?? 'false'
   const environment: Record<string, string> = { ...ofStage, S3_FORCE_PATH_STYLE }
-  const wanted = functions(FUNCTIONS.filter(({ setting }) => !setting || params[setting]))
-  const routes = API_FUNCTIONS.flatMap(({ name, routes }) =>
+  const entries = functionsFor(isSetIn(params))
+  const wanted = functions(entries)
+  const routes = entries.flatMap(({ name, routes }) =>
     routes.map((route): Route => {
       const [method = '', resource = ''] = route.split(' ')
       return { method, resource, functionName: `${STACK}-${name}` }

@@ -1,9 +1,8 @@
 import { loadSharedConfigFiles } from '@smithy/core/config'
 import { VARIABLES, variableOf } from '../../lib/config.ts'
+import { dashboardOf } from './dashboard.ts'
 import * as written from './functions.ts'
 import { readOwnSettings, SETTINGS, type Setting, STAGES } from './settings.ts'
-
-export { dashboard } from './dashboard.ts'
 
 /** The framework hands this to a function of ${file(…)}. */
 export interface Framework {
@@ -37,12 +36,11 @@ export function defaultParameters(): Record<string, Record<string, string>> {
 export const functions = async (framework: Framework) => written.functions(await functionsAskedFor(framework))
 export const functionResources = async (framework: Framework) =>
   written.functionResources(await functionsAskedFor(framework))
+export const dashboard = async (framework: Framework) => dashboardOf(await functionsAskedFor(framework))
 
 async function functionsAskedFor({ resolveVariable }: Framework) {
-  const isAskedFor = async ({ setting }: written.FunctionEntry) =>
-    setting === undefined || Boolean(await resolveVariable(`param:${setting}`))
-  const asked = await Promise.all(written.FUNCTIONS.map(isAskedFor))
-  return written.FUNCTIONS.filter((_, index) => asked[index])
+  const asked = ['eventBus', 'links'].map(async (name) => [name, await resolveVariable(`param:${name}`)])
+  return written.functionsFor(written.isSetIn(Object.fromEntries(await Promise.all(asked))))
 }
 
 /** `custom.settings`: each setting with the value it has for the stage. */

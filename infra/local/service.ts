@@ -4,7 +4,7 @@ import type { AuditRound, AuditTask } from '../../lib/audit/audit-round.ts'
 import type { AuditShard } from '../../lib/audit/audit-shard.ts'
 import type { ServiceDefinition } from '../deploy/service-definition.ts'
 import { createStream, startEvents } from './events.ts'
-import { startFunctionHost } from './gateway/function-host.ts'
+import { type FunctionHost, startFunctionHost } from './gateway/function-host.ts'
 import { type ServedRequest, startGateway } from './gateway/gateway.ts'
 import { LOOPBACK } from './loopback.ts'
 import { createPage, type PageHandler } from './page/page.ts'
@@ -42,25 +42,29 @@ export async function startLocalService(options: LocalServiceOptions) {
   }
   const stores = keep(await startLocalStores({ ...options, ...portsBeside(port), pages, onWrite }))
   const events = keep(await startEvents(options))
-  const environment = { ...definition.environment, ...stores.environment, ...events.environment }
-  const host = keep(
-    await startFunctionHost({ root: ROOT, functions: definition.functions, environment, log, inspectPort }),
-  )
-  const invoke = (name: string, event: unknown) => host.invoke(`${definition.environment.SERVICE_NAME}-${name}`, event)
-  stream = keep(createStream((event) => invoke('publish-events', event)))
 
   let page: Promise<PageHandler> | undefined
   const { corsAllowedOrigins } = stores.config
+  const started = Promise.withResolvers<FunctionHost>()
   const gateway = keep(
     await startGateway({
-      ...{ ...definition, port, host: options.host, corsAllowedOrigins, invoke: host.invoke, onRequest },
+      ...{ ...definition, port, host: options.host, corsAllowedOrigins, onRequest },
+      invoke: async (...request) => (await started.promise).invoke(...request),
       s3InContainers: stores.s3InContainers,
       page: () => (page ??= createPage({ demo, s3: stores.s3 })),
     }),
   )
-  const baseUrl = `http://${LOOPBACK}:${gateway.port}/v1`
-  const demo = stores.demoFile(baseUrl)
-  pages.push(new URL(baseUrl).origin, ...corsAllowedOrigins)
+  const origin = `http://${LOOPBACK}:${gateway.port}`
+  const own = { ...stores.environment, ...events.environment, LINKS_URL: `${origin}/l` }
+  const environment = { ...definition.environment, ...own }
+  const host = keep(
+    await startFunctionHost({ root: ROOT, functions: definition.functions, environment, log, inspectPort }),
+  )
+  started.resolve(host)
+  const invoke = (name: string, event: unknown) => host.invoke(`${definition.environment.SERVICE_NAME}-${name}`, event)
+  stream = keep(createStream((event) => invoke('publish-events', event)))
+  const demo = stores.demoFile(`${origin}/v1`)
+  pages.push(origin, ...corsAllowedOrigins)
   await writeDemoFile(directory, demo)
   const timers = definition.functions.flatMap(({ name, schedules }) =>
     schedules.map(({ everyMs, input }) =>

@@ -11,6 +11,8 @@ export interface ErasureDependencies {
   erasures: Erasures
   erasedObjects: ErasedObjects
   apiKeys: Pick<ApiKeyAdministration, 'removeAll'>
+  /** @returns how many there were */
+  links: { removeAll(workspaceId: WorkspaceId, signal: AbortSignal): Promise<number> }
   /** Missing: nobody is told. */
   bus?: EventBus | undefined
   now(): number
@@ -58,9 +60,9 @@ interface Found {
 
 /** Keys first, so that nothing new comes in; then what leads to objects, and the objects, whatever leads to them. */
 async function eraseAll(workspaceId: WorkspaceId, deps: ErasureDependencies, signal: AbortSignal): Promise<Found> {
-  const { apiKeys, erasures, erasedObjects, ledger } = deps
+  const { apiKeys, links, erasures, erasedObjects, ledger } = deps
   await apiKeys.removeAll(workspaceId, EVER_MS, signal)
-  let erased = 0
+  let erased = await links.removeAll(workspaceId, signal)
   for await (const removed of erasures.removeItems(workspaceId, signal)) erased += removed
   const counted = await ledger.read(workspaceId, signal)
   erased += (counted?.holds.length ?? 0) + (counted?.refunds.length ?? 0)

@@ -5,6 +5,7 @@ export const PERMISSIONS = [
   'files:promote',
   'files:read',
   'files:delete',
+  'files:share',
   'containers:read',
   'containers:write',
 ] as const

@@ -11,6 +11,7 @@ import { createDueWork } from './dynamodb/due-work.ts'
 import { createErasures } from './dynamodb/erasures.ts'
 import { createLedger } from './dynamodb/ledger.ts'
 import { createLedgerMaintenance } from './dynamodb/ledger-maintenance.ts'
+import { createLinks } from './dynamodb/links.ts'
 import { createRateLimiter } from './dynamodb/rate-limiter.ts'
 import { createContainerFileWriter } from './s3/container-file-writer.ts'
 import { createContainerFiles } from './s3/container-files.ts'
@@ -45,6 +46,7 @@ const buckets = ({ config, s3: client, onRefusedMissingKey }: StoreSettings) => 
 // Which adapter stands behind which port. Each is exported, so that a function's bundle has only those that it names.
 export const apiKeys = (on: StoreSettings) => createApiKeyStore(table(on, 'keysTable'))
 export const keyAdministration = (on: StoreSettings) => createApiKeyAdministration(table(on, 'keysTable'))
+export const links = (on: StoreSettings) => createLinks(table(on, 'keysTable'))
 export const rateLimiter = (on: StoreSettings) =>
   createRateLimiter({ ...table(on, 'rateLimitsTable'), policy: on.config.rateLimit })
 export const ledger = (on: StoreSettings) => createLedger(table(on, 'workspacesTable'))
@@ -68,7 +70,17 @@ export const usageFiles = (on: StoreSettings) =>
   on.config.usageBucket === '' ? undefined : createUsageFiles(buckets(on))
 
 const PORTS = {
-  ...{ apiKeys, keyAdministration, rateLimiter, ledger, workspaces, dueWork, listing, documents: maintainedDocuments },
+  ...{
+    apiKeys,
+    keyAdministration,
+    links,
+    rateLimiter,
+    ledger,
+    workspaces,
+    dueWork,
+    listing,
+    documents: maintainedDocuments,
+  },
   ...{ erasures, erasedObjects },
   ...{ objects, documentObjects, containerFiles, containerFileWriter, downloads, usageFiles },
   objectKeys: ({ config }: StoreSettings) => createObjectKeys(config.keyTemplates),

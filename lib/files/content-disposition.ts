@@ -1,3 +1,6 @@
+/** To be saved, or to be shown by the browser. */
+export type Disposition = 'attachment' | 'inline'
+
 const FALLBACK_NAME = 'download'
 /** The limit of most file systems. In the URL each byte takes five characters. */
 const MAX_NAME_BYTES = 255
@@ -18,13 +21,13 @@ export const INVISIBLE =
  * The value of Content-Disposition (RFC 6266) that saves a file under the last segment of its path: `filename*` in
  * UTF-8 and an ASCII fallback. It is always one header value of visible ASCII, whatever the path.
  */
-export function attachmentNamed(path: string): string {
-  const name = attachmentName(path)
-  return `attachment; filename="${name.replace(NOT_PLAIN, '_')}"; filename*=UTF-8''${encodeExtended(name)}`
+export function dispositionOf(path: string, disposition: Disposition = 'attachment'): string {
+  const name = nameOf(path)
+  return `${disposition}; filename="${name.replace(NOT_PLAIN, '_')}"; filename*=UTF-8''${encodeExtended(name)}`
 }
 
 /** A name that shows what the file is and leads to no other place: nothing in it hides or reverses an extension. */
-function attachmentName(path: string): string {
+function nameOf(path: string): string {
   return shorten((path.split('/').at(-1) || FALLBACK_NAME).replace(INVISIBLE, '_').replace(PLACE_ON_WINDOWS, '_'))
 }
 

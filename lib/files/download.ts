@@ -1,4 +1,4 @@
-import { attachmentNamed } from './content-disposition.ts'
+import { type Disposition, dispositionOf } from './content-disposition.ts'
 
 export interface SignedDownload {
   objectKey: string
@@ -25,9 +25,9 @@ export interface UrlLife {
 const URL_LIFE_MS = 120_000
 
 /** @param expiresAt of what is downloaded, on a whole second: no URL outlives it */
-export function lifeOfUrl(nowMs: number, expiresAt?: Date): UrlLife {
+export function lifeOfUrl(nowMs: number, expiresAt?: Date, lifeMs = URL_LIFE_MS): UrlLife {
   const fromMs = Math.floor(nowMs / 1000) * 1000
-  const endMs = fromMs + URL_LIFE_MS
+  const endMs = fromMs + lifeMs
   return { from: new Date(fromMs), until: new Date(Math.min(endMs, expiresAt?.getTime() ?? endMs)) }
 }
 
@@ -36,7 +36,12 @@ export interface Download {
   expiresAt: Date
 }
 
-/** Always an attachment, so that no browser renders somebody's HTML under the bucket's domain. */
-export function describeDownload(objectKey: string, path: string, contentType: string): SignedDownload {
-  return { objectKey, contentType, contentDisposition: attachmentNamed(path) }
+/** An attachment, so that no browser renders somebody's HTML under the bucket's domain, unless the type is harmless. */
+export function describeDownload(
+  objectKey: string,
+  path: string,
+  contentType: string,
+  disposition?: Disposition,
+): SignedDownload {
+  return { objectKey, contentType, contentDisposition: dispositionOf(path, disposition) }
 }

@@ -48,7 +48,8 @@ export function createApiHandler(operations: Operations<never>, deps: ApiDepende
 
   const handle = async (event: ApiEvent): Promise<APIGatewayProxyResult> => {
     const { state } = event
-    const { caller, rateLimit, operation: name } = state
+    const { caller, rateLimit } = state
+    const name = nameOf(event)
     const operation = name && handlers[name]
     if (!caller || !rateLimit || !operation) throw new Error('the handler was reached past a middleware')
     const { for: whom, permission } = entryOf(name)

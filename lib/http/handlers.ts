@@ -8,15 +8,16 @@ import { containerFileOperations } from './operations/container-file-operations.
 import { documentDeletion, documentReads, type ReadDocumentsDependencies } from './operations/document-operations.ts'
 import { type ErasureDependencies, erasureOperations } from './operations/erasure-operations.ts'
 import { keyOperations } from './operations/key-operations.ts'
+import { type LinkDependencies, linkOperations } from './operations/link-operations.ts'
 import { ownKeyOperations, type RetrieveKeyDependencies } from './operations/own-key-operations.ts'
 import { restoreOperations } from './operations/restore-operations.ts'
 import { workspaceOperations } from './operations/workspace-operations.ts'
 
 /** The handler of each function. That of promotions is in promotion-handler.ts. */
 export function createReadDocumentsHandler(
-  deps: ApiDependencies & ReadDocumentsDependencies & RetrieveKeyDependencies,
+  deps: ApiDependencies & ReadDocumentsDependencies & RetrieveKeyDependencies & LinkDependencies,
 ) {
-  return createApiHandler({ ...documentReads(deps), ...ownKeyOperations(deps) }, deps)
+  return createApiHandler({ ...documentReads(deps), ...ownKeyOperations(deps), ...linkOperations(deps) }, deps)
 }
 
 export function createDeleteDocumentHandler(deps: ApiDependencies & LedgerDependencies) {

@@ -10,6 +10,8 @@ interface OperationEntry {
   for: Permission | 'platform' | 'any'
   /** What a platform key needs for it. */
   permission?: PlatformPermission
+  /** Without a value for this setting, there is no such route. */
+  setting?: 'links'
   query?: readonly string[]
   /** Those of HEADERS_OF_PROMOTION that it takes: the others are refused. Omitted: HEADERS_OF_ALL. */
   headers?: readonly RequestHeaderName[]
@@ -20,6 +22,8 @@ interface OperationEntry {
 /** Headers go along with the redirect, so S3 answers `If-Match`. */
 const HEADERS_OF_DOWNLOADS: readonly RequestHeaderName[] = [...HEADERS_OF_ALL, 'If-Match']
 
+const SHARING = { function: 'read-documents', for: 'files:share', setting: 'links' } as const
+const LINKS = '/v1/files/{document_id}/links'
 const MANAGED = { function: 'manage-workspaces', for: 'platform' } as const
 const WORKSPACE = '/v1/workspaces/{workspace_id}'
 const KEY = `${WORKSPACE}/keys/{name}`
@@ -61,6 +65,9 @@ export const OPERATIONS = {
     for: 'files:read',
     headers: HEADERS_OF_DOWNLOADS,
   },
+  create_link: { ...SHARING, route: `POST ${LINKS}`, body: ['expires_in_seconds', 'disposition'] },
+  list_links: { ...SHARING, route: `GET ${LINKS}` },
+  delete_link: { ...SHARING, route: `DELETE ${LINKS}/{link_id}` },
   delete_document: { route: 'DELETE /v1/files/{document_id}', function: 'delete-document', for: 'files:delete' },
   list_container_files: {
     route: 'GET /v1/containers/{container_id}/files',
@@ -109,6 +116,12 @@ export const OPERATIONS = {
   change_key: { ...MANAGED, route: `PATCH ${KEY}`, body: ['disabled', ...MEMBERS_OF_KEYS] },
   delete_key: { ...MANAGED, route: `DELETE ${KEY}` },
 } as const satisfies Record<string, OperationEntry>
+
+/** What needs no key: whoever has the address of a link may open it. */
+export const PUBLIC_OPERATIONS = {
+  open_link: { route: 'GET /l/{token}', function: 'open-link' },
+  describe_link: { route: 'HEAD /l/{token}', function: 'open-link' },
+} as const
 
 export type OperationName = keyof typeof OPERATIONS
 export const entryOf = (name: OperationName): OperationEntry => OPERATIONS[name]

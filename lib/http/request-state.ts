@@ -7,7 +7,7 @@ import type { MetricValues } from '../metrics.ts'
 import type { PromotionRequest } from '../promotion/promotion.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { AnswerHeaders } from './headers.ts'
-import type { OperationName } from './operations.ts'
+import type { OperationName, PUBLIC_OPERATIONS } from './operations.ts'
 
 export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'countMore' | 'pauseMs'> {
   /** undefined when the limiter's store did not answer: then the request passes. */
@@ -21,7 +21,7 @@ export interface RequestState extends RequestScope {
   caller?: AnyCaller
   rateLimit?: RateLimit
   /** undefined: the function serves none at this route. */
-  operation: OperationName | undefined
+  operation: OperationName | keyof typeof PUBLIC_OPERATIONS | undefined
   /** Metrics to publish if the request succeeds. */
   counts?: MetricValues
   failure?: ServiceError

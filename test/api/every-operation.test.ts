@@ -5,6 +5,7 @@ import { ServiceError } from '../../lib/errors.ts'
 import { EXPOSED_HEADERS } from '../../lib/http/headers.ts'
 import { entryOf } from '../../lib/http/operations.ts'
 import { formatFileId } from '../../lib/ids.ts'
+import { addLink } from '../support/api/links.ts'
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../support/api/operations.ts'
 import { COMMON_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
 import { addTenant, tenantOf } from '../support/api/tenant.ts'
@@ -15,8 +16,9 @@ import { DOCUMENTS_TABLE, KEYS_TABLE, WORKSPACES_TABLE } from '../support/dynamo
 async function prepareFor(name: OperationName, change: Parameters<typeof createTestApi>[0] = {}) {
   const api = createTestApi(change)
   const { body } = await api.promote({})
+  const { linkId: link_id } = await addLink(api)
   const parameters = {
-    document_id: (body as { id: string }).id,
+    ...{ document_id: (body as { id: string }).id, link_id },
     container_id: CONTAINER,
     file_id: formatFileId(PATH),
     ...tenantOf(OPERATIONS[name]),

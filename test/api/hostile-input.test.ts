@@ -8,6 +8,7 @@ import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
 import { anyText } from '../support/api/any-text.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
+import { addLink } from '../support/api/links.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { OPERATION_NAMES } from '../support/api/operations.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
@@ -128,7 +129,11 @@ it(`hostile input gets no 5xx and nothing outside the caller's workspace, ${CASE
     names(`. .. %2e%2e file_ __proto__ constructor ${formatFileId(PATH)} file_${'1'.repeat(9000)}`),
     anyText({ maxLength: 40 }),
   )
-  const parameters = fc.record({ document_id: documentId, container_id: containerId, file_id: fileId })
+  const linkId = fc.oneof(
+    fc.constantFrom((await addLink(api)).linkId, 'link_', 'link_00000000000'),
+    anyText({ maxLength: 40 }),
+  )
+  const parameters = fc.record({ document_id: documentId, link_id: linkId, container_id: containerId, file_id: fileId })
   const query = fc.dictionary(
     names(QUERY),
     fc.oneof(

@@ -6,6 +6,7 @@ import { type DocumentId, formatFileId } from '../../lib/ids.ts'
 import { UNLIMITED } from '../support/api/documents-api.ts'
 import { idOf, WORKSPACE } from '../support/api/idempotent-promotions.ts'
 import { invoke } from '../support/api/invoke.ts'
+import { addLink } from '../support/api/links.ts'
 import { type DocumentedOperation, isDocumentedBody, OPENAPI, PROMOTE } from '../support/api/openapi.ts'
 import { OPERATIONS, type ServedOperation } from '../support/api/operations.ts'
 import { type RouteRequest, routeEvent } from '../support/api/rest-event.ts'
@@ -64,7 +65,9 @@ async function prepare(name: string, operation: TestedOperation) {
   const isForPlatform = /^.workspaces/.test(operation.path)
   const send = async ({ headers, ...more }: RouteRequest) => {
     if (isForPlatform && operation.method === 'delete') await addTenant(api)
-    const request = { parameters, body: withId(operation.body, documentId), ...more }
+    const linkId = name === 'delete_link' && (await addLink(api)).linkId
+    const at = linkId ? { ...parameters, link_id: linkId } : parameters
+    const request = { parameters: at, body: withId(operation.body, documentId), ...more }
     const authorization = { authorization: `Bearer ${isForPlatform ? api.platformToken : api.managementToken}` }
     const event = routeEvent(operation, { ...request, headers: { ...authorization, ...headers } })
     return invoke(api.handlers[operation.functionId], { event, operation })
@@ -92,7 +95,7 @@ async function prepare(name: string, operation: TestedOperation) {
   const values: Record<string, [good: unknown, bad: unknown]> = {
     ...{ limit: ['1', '0'], order: ['asc', 'up'], cursor: [cursor, '.'], page: [cursor, 'x'], purpose: ['batch', 'x'] },
     ...{ after: [after, 'x'], after_id: [documentId, 'x'], 'ids[]': [documentId, many], ids: [documentId, many] },
-    ...{ container_id: [CONTAINER, '.'], scope_id: [CONTAINER, '.'] },
+    ...{ container_id: [CONTAINER, '.'], scope_id: [CONTAINER, '.'], disposition: ['inline', 'x'] },
     ...{ workspace_id: ['ws_1', 'ws_2'], 'File-Shape': ['native', 'x'], 'Idempotency-Key': ['k', ''] },
     ...{ 'If-Match': ['*', '"'], 'File-Bytes': [String(CSV.length), 'x'], 'File-Expires-In': ['3600', '1'] },
     ...{ 'File-Sha256': [createHash('sha256').update(CSV).digest('hex'), 'x'], expires_in_seconds: [3600, 0] },

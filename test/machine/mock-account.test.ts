@@ -120,7 +120,7 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
   it('is rolled back when an upgrade fails, and takes the same upgrade afterwards, without a second role', async () => {
     await stage.settings({ createGatewayLogRole: 'false' })
     const before = await stage.liveVersion()
-    const targets = `--param eventBus=files --param usageBucket=${USAGE_BUCKET}`
+    const targets = `--param eventBus=files --param links=true --param usageBucket=${USAGE_BUCKET}`
     const upgrade = `--param rateLimitPerMinute=900 ${targets} --param webAclArn=${WEB_ACL}`.split(' ')
     await expectNoEvents()
     await expectRefused('eventBus is "files": there is no such bus', ...upgrade)

@@ -71,7 +71,7 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
       expect(await documents(page).count()).toBe(before + 1)
       const newest = documents(page).first()
       const [day, time] = [/\d+ \w+ 20\d\d/, /\d\d:\d\d/].map(({ source }) => source)
-      const said = `^output/report\\.csv8\\.56 KiB, text/csv, from sess_demo-r4k2, ${day}, ${time}Put backDownload`
+      const said = `^output/report\\.csv8\\.56 KiB, text/csv, from sess_demo-r4k2, ${day}, ${time}LinkPut backDownload`
       expect(await newest.textContent()).toMatch(new RegExp(said))
       expect(await newest.evaluate((row) => row.getAnimations().length)).toBe(1)
       expect(bottom(await newest.boundingBox())).toBeLessThanOrEqual(viewport.height)
@@ -141,6 +141,21 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
     await putIn.click()
     await row.locator('.refused').waitFor()
     expect(await row.locator('.refused').textContent()).toMatch(/^400: The container has another file at this path/)
+  })
+
+  it('makes a link, which a browser without a key opens, and shows its end', async () => {
+    const { page } = await open()
+    await promote(page, 'output/summary.txt')
+    const row = documents(page).filter({ hasText: 'summary.txt' }).first()
+    await row.getByRole('button', { name: 'Link output/summary.txt', exact: true }).click()
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^The link to output.summary.txt ends on \d/ })
+      .waitFor()
+    expect(await row.locator('.link').textContent()).toMatch(/^This link opens it for anybody until .+ 20\d\d/)
+    const answer = await fetch(`${await row.locator('.link a').getAttribute('href')}.`)
+    expect([answer.redirected, answer.status]).toEqual([true, 200])
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="summary.txt"/)
   })
 
   it('asks in its row before it deletes, and keeps if one says so', async () => {

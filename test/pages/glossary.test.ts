@@ -26,10 +26,10 @@ const SOURCES = globSync('lib/{ledger,promotion,audit,auth,aws}/**/*.ts', { cwd:
 const PLAIN = `
   abort add administration all any archived arrived as attributes audit audited authenticate aws bearer begin bucket
   bus call caller cancel choose client clock closing compare connected connections context copied copies copy correct
-  count create credentials db decision decode deletion dependencies describe discard dynamo earlier emission encode
+  count create credentials db decision decode deletion dependencies describe digits discard dynamo earlier emission encode
   enter entry erased event expired expiry fact failure find forgotten formed found free get grant hash head index
   interval item join keep kept kms least limiter listed listing log longer longest lookups maintained maintenance many
-  map matches missing ms named never nothing now of on once one only options or outage owner parallel part pause pay
+  map matches missing ms named never nothing now of on once one only options or outage owner parallel part partition pause pay
   pending perform pinned plan preconditions prefixes process projection promotable promotion put queue range rate read
   ready record refused region remove report require resolve run s3 sandbox see send sent server set setting side
   signer skew skip soon sorted spent start state storage store stored stream sum table take target task throttled time

@@ -6,7 +6,7 @@ import { EXISTING, packagedServices, type Resource, THRESHOLDS } from '../suppor
 
 const RUNBOOK = read('docs/runbook.md')
 
-const [prod, existing] = await packagedServices('prod', 'existing')
+const [dev, prod, existing] = await packagedServices('dev', 'prod', 'existing')
 
 describe('alarms', () => {
   const withProperties = (isWanted: (properties: Resource['Properties']) => boolean) =>
@@ -34,7 +34,7 @@ describe('alarms', () => {
 
   it('watch as many metrics as docs/performance.md has a price for', () => {
     // Those of events are in the row of their price.
-    const always = prod.ofType('AWS::CloudWatch::Alarm').filter(({ Properties }) => !/^event/.test(slugOf(Properties)))
+    const always = dev.ofType('AWS::CloudWatch::Alarm').filter(({ Properties }) => !/^event/.test(slugOf(Properties)))
     const count = always.flatMap(({ Properties }) => metricsOf(Properties)).length
     const row = ['| Alarms: up to', count, 'metrics watched, $0.10 each | $', (count / 10).toFixed(2), '|']
     expect(read('docs/performance.md')).toContain(row.join(' ').replace('$ ', '$'))

@@ -117,6 +117,7 @@ describe('the rights to deploy', () => {
     expect(anywhere).toEqual([
       'WithoutAResource',
       'OnlyWithEventsMapping',
+      'OnlyWithLinksAskedForWithoutAName',
       'AccessLogs',
       'AlarmsAreAskedForWithoutAName',
     ])

@@ -61,7 +61,7 @@ describe('a deployment of the API', () => {
       },
       Outputs: {},
     }
-    finishTemplate(template, { stackName: 'promotion-dev', corsAllowedOrigins: [] })
+    finishTemplate(template, { stackName: 'promotion-dev', corsAllowedOrigins: [], functions: [] })
     const { Ref } = stage.Properties.DeploymentId
     expect(Object.keys(template.Resources)).toContain(Ref)
     return Ref

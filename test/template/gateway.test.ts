@@ -40,15 +40,17 @@ describe('the stage', () => {
 
   it('throttles the stage and each method, by parameters', () => {
     const settings = (service: Packaged) => service.resource('GatewayStage').Properties.MethodSettings
-    const methods = operationsOf(dev).map(({ Properties }) => ({
-      HttpMethod: Properties.HttpMethod,
-      ResourcePath: `/${pathOf(Properties.ResourceId.Ref, dev).replaceAll('/', '~1')}`,
-    }))
-    expect(methods).toContainEqual({ HttpMethod: 'DELETE', ResourcePath: '/~1v1~1files~1{document_id}' })
-    const limited = [{ HttpMethod: '*', ResourcePath: '/*' }, ...methods]
+    const methodsOf = (service: Packaged) =>
+      operationsOf(service).map(({ Properties }) => ({
+        HttpMethod: Properties.HttpMethod,
+        ResourcePath: `/${pathOf(Properties.ResourceId.Ref, service).replaceAll('/', '~1')}`,
+      }))
+    expect(methodsOf(dev)).toContainEqual({ HttpMethod: 'DELETE', ResourcePath: '/~1v1~1files~1{document_id}' })
+    expect(methodsOf(prod)).toContainEqual({ HttpMethod: 'GET', ResourcePath: '/~1l~1{token}' })
+    const limited = (service: Packaged) => [{ HttpMethod: '*', ResourcePath: '/*' }, ...methodsOf(service)]
     const expectLimits = (service: Packaged, ThrottlingRateLimit: string, ThrottlingBurstLimit: string) =>
       expect(settings(service)).toMatchObject(
-        limited.map((each) => ({ ...each, ThrottlingRateLimit, ThrottlingBurstLimit })),
+        limited(service).map((each) => ({ ...each, ThrottlingRateLimit, ThrottlingBurstLimit })),
       )
     expectLimits(dev, '500', '1000')
     expectLimits(prod, THRESHOLDS.throttleRatePerSecond, String(2 * Number(THRESHOLDS.throttleRatePerSecond)))

@@ -49,7 +49,7 @@ describe('the functions', () => {
   })
 
   it('behind the gateway give up before it does, the promotion at a concurrency that may be reserved', () => {
-    for (const { name } of API_FUNCTIONS) expect(lambda(name).Timeout).toBe(28)
+    for (const { name } of API_FUNCTIONS) expect(lambda(name, existing).Timeout).toBe(28)
     expect(lambda('promote-container-file')).not.toHaveProperty('ReservedConcurrentExecutions')
     const { ReservedConcurrentExecutions } = lambda('promote-container-file', existing)
     expect(ReservedConcurrentExecutions).toBe(EXISTING.reservedConcurrency)

@@ -127,6 +127,25 @@ it('manage-workspaces writes the keys of workspaces, and no platform key', () =>
   }
 })
 
+it('links and keys are apart: what opens links reaches no key, what makes them writes none', () => {
+  const may = (id: string, action: string, partition: string) =>
+    allowed(id, `dynamodb:${action}`, `${PACKAGED_TABLE}keys`, { 'dynamodb:LeadingKeys': [partition] })
+  const [keys, links] = [ownerHash('ws_1'), `links_${ownerHash('ws_1')}`]
+  const actions = ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem']
+  const of = (id: string, partition: string) => actions.filter((action) => may(id, action, partition))
+  expect([of('open-link', links), of('open-link', keys)]).toEqual([['GetItem'], []])
+  // As every function behind the gateway, it looks up the key that a request came with.
+  const makes = [of('read-documents', links), of('read-documents', keys)]
+  expect(makes).toEqual([['GetItem', 'Query', 'PutItem', 'DeleteItem'], ['GetItem']])
+})
+
+it('without links, no role has a right to them', () => {
+  for (const { name } of FUNCTIONS.filter(({ setting }) => !setting)) {
+    const statements = readStatements(byDefault, `${logicalIdOf(name)}Role`)
+    expect(JSON.stringify(statements)).not.toContain('links_')
+  }
+})
+
 describe('the functions that no request reaches', () => {
   it('cannot read a sandbox or a document', () => {
     for (const id of ['resolve-due-work', 'erase-workspaces'])

@@ -27,7 +27,7 @@ Lambda::Version FunctionName Description CodeSha256 ProvisionedConcurrencyConfig
 Logs::QueryDefinition; Route53::RecordSet HostedZoneName Name HostedZoneId; S3::BucketPolicy Bucket
 S3::Bucket BucketName BucketNamePrefix BucketNamespace; SNS::Subscription Endpoint Protocol TopicArn Region
 SNS::Topic TopicName FifoTopic; SNS::TopicPolicy; StepFunctions::StateMachine StateMachineName StateMachineType
-WAFv2::WebACLAssociation ResourceArn WebACLArn`
+WAFv2::WebACLAssociation ResourceArn WebACLArn; XRay::SamplingRule`
 const createOnly = new Map(CREATE_ONLY.split(/[;\n] ?/).map((entry) => [entry.split(' ')[0], entry.split(' ')]))
 
 /**
@@ -43,8 +43,10 @@ bare sandboxDays sandboxVersions |  | the bucket is changed where it is
 bare sandboxWriters | IAM::Role | one comes
 bare eventBus | CloudWatch::Alarm IAM::Role Lambda::EventSourceMapping Lambda::Function Logs::LogGroup SQS::Queue SQS::QueuePolicy | they come
 full eventBus |  | the function gets another bus
+bare links | ApiGateway::Deployment ApiGateway::Method ApiGateway::Resource CodeDeploy::DeploymentGroup IAM::Role IAM::RolePolicy Lambda::Alias Lambda::Function Lambda::Permission Lambda::Version Logs::LogGroup XRay::SamplingRule | they come
+full links | ApiGateway::Deployment ApiGateway::Method ApiGateway::Resource CodeDeploy::DeploymentGroup IAM::Role IAM::RolePolicy Lambda::Alias Lambda::Function Lambda::Permission Lambda::Version Logs::LogGroup XRay::SamplingRule | they go
 full documentsTable documentsStreamArn | Lambda::EventSourceMapping Lambda::Version | as after a restore: another stream
-full customDomainName | ApiGateway::BasePathMapping ApiGateway::DomainName Route53::RecordSet | docs/settings.md
+full customDomainName | ApiGateway::BasePathMapping ApiGateway::DomainName Lambda::Version Route53::RecordSet | docs/settings.md
 full hostedZoneId | Route53::RecordSet | the new ones come before the others go
 full webAclArn | WAFv2::WebACLAssociation | docs/settings.md
 full disableExecuteApiEndpoint | ApiGateway::Deployment | the stage moves to it
@@ -156,6 +158,21 @@ describe('a deployment that changes settings', () => {
       if (why === 'docs/settings.md') expect(unexplained).toEqual([])
     },
   )
+
+  it('that turns links on, off and on again leaves nothing dead, and without them there is nothing of them', () => {
+    const [bare = {}, , ...changed] = templates
+    const withLinks = changed[CHANGES.findIndex(({ names }) => names.includes('links'))] ?? {}
+    for (const [before, after] of [
+      [bare, withLinks],
+      [withLinks, bare],
+    ] as const) {
+      const replaced = replacedBetween(before, after)
+      const gone = new Set([...replaced].filter((id) => !(id in after)))
+      for (const [id, resource] of Object.entries(after)) expect(mentions(resource, gone), id).toBe(false)
+      expect([...replaced].filter((id) => id in before && id in after)).toEqual([])
+    }
+    expect(JSON.stringify(bare)).not.toMatch(/link|XRay::/i)
+  })
 
   it('that names an event bus, names none any more, and names one again changes nothing else, and leaves nothing dead', () => {
     const [bare = {}, , ...changed] = templates

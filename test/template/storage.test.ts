@@ -101,6 +101,7 @@ describe('buckets', () => {
       ['PromoteContainerFileRole', ['kms:GenerateDataKey', 'kms:Decrypt'], EXISTING.documentsKmsKeyArn],
       ['ReadContainerFilesRole', 'kms:Decrypt', EXISTING.sandboxKmsKeyArn],
       ['ReadDocumentsRole', 'kms:Decrypt', EXISTING.documentsKmsKeyArn],
+      ['OpenLinkRole', 'kms:Decrypt', EXISTING.documentsKmsKeyArn],
       ['WriteContainerFilesRole', 'kms:Decrypt', EXISTING.documentsKmsKeyArn],
       ['WriteContainerFilesRole', ['kms:GenerateDataKey', 'kms:Decrypt'], EXISTING.sandboxKmsKeyArn],
     ]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../support/template/intrinsics.ts'
-import { API_FUNCTIONS, packagedServices } from '../support/template/packages.ts'
+import { API_FUNCTIONS, API_FUNCTIONS_BY_DEFAULT, packagedServices } from '../support/template/packages.ts'
 
 const [dev, prod] = await packagedServices('dev', 'prod')
 
@@ -60,7 +60,7 @@ describe('a deployment', () => {
   })
 
   it('shifts everything at once, whatever the alarms say, where it is told so', () => {
-    for (const id of API_FUNCTIONS) {
+    for (const id of API_FUNCTIONS_BY_DEFAULT) {
       const { DeploymentConfigName, AlarmConfiguration } = dev.resource(`${id}TrafficShift`).Properties
       expect(DeploymentConfigName).toBe('CodeDeployDefault.LambdaAllAtOnce')
       expect(AlarmConfiguration.Enabled).toBe(false)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { attachmentNamed } from '../../lib/files/content-disposition.ts'
+import { dispositionOf } from '../../lib/files/content-disposition.ts'
 import { anyText } from '../support/api/any-text.ts'
 import { assertProperty } from '../support/assert-property.ts'
 
@@ -10,7 +10,7 @@ const named = (header: string) => {
   return { fallback, name: decodeURIComponent(extended ?? '?') }
 }
 
-describe('attachmentNamed', () => {
+describe('dispositionOf', () => {
   it.each([
     ['report.csv', 'report.csv', 'report.csv'],
     ['a/b/report.csv', 'report.csv', 'report.csv'],
@@ -23,7 +23,7 @@ describe('attachmentNamed', () => {
     ['..\\..\\evil.bat', '.._.._evil.bat', '.._.._evil.bat'],
     ['C:\\a.txt:b', 'C__a.txt_b', 'C__a.txt_b'],
   ])('names %s', (path, fallback, name) => {
-    expect(named(attachmentNamed(path))).toEqual({ fallback, name })
+    expect(named(dispositionOf(path))).toEqual({ fallback, name })
   })
 
   it.each([
@@ -34,7 +34,7 @@ describe('attachmentNamed', () => {
     ['breaks a line', 'a\u2028b.txt', 'a_b.txt'],
     ['is a tag', 'a\u{e0041}.txt', 'a_.txt'],
   ])('replaces what %s', (_, path, name) => {
-    expect(named(attachmentNamed(path)).name).toBe(name)
+    expect(named(dispositionOf(path)).name).toBe(name)
   })
 
   it.each([
@@ -47,17 +47,17 @@ describe('attachmentNamed', () => {
     ['has an extension that is too long to be one', `a.${'x'.repeat(300)}`, `a.${'x'.repeat(253)}`],
     ['is too long by its last character', `${'x'.repeat(254)}é`, 'x'.repeat(254)],
   ])('keeps 255 bytes of a name that %s', (_, given, kept) => {
-    expect(named(attachmentNamed(given)).name).toBe(kept)
+    expect(named(dispositionOf(given)).name).toBe(kept)
   })
 
   it('encodes in upper case, as RFC 3986 §2.1 wants it', () => {
-    expect(attachmentNamed('a*(b)')).toContain('%2A%28b%29')
+    expect(dispositionOf('a*(b)')).toContain('%2A%28b%29')
   })
 
   it('is one header value of visible ASCII, whatever the path is', async () => {
     await assertProperty(
       fc.property(anyText({ maxLength: 400 }), (path) => {
-        const header = attachmentNamed(path)
+        const header = dispositionOf(path)
         expect(header).toMatch(/^[\x20-\x7e]+$/)
         expect(named(header).fallback, header).toBeDefined()
         // In a URL, its percent signs are encoded once more.

@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
 import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.ts'
+import { isLinkId } from '../../../lib/auth/link-token.ts'
+import type { Link } from '../../../lib/documents/links.ts'
+import { describeLink } from '../../../lib/http/operations/link-operations.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import { chooseExpiry, endsSoon, expiresAtOf, hasExpired } from '../../../lib/ledger/expiry.ts'
@@ -26,6 +29,14 @@ const COLUMNS: Columns<WorkspaceDocument> = {
   FILENAME: ({ filename }) => filename,
 }
 
+const LINK_COLUMNS: Columns<Link> = {
+  LINK: ({ linkId }) => linkId,
+  AS: ({ disposition }) => disposition,
+  CREATED: ({ createdAt }) => createdAt.toISOString(),
+  EXPIRES: ({ expiresAt }) => time(expiresAt),
+  'CREATED BY': ({ createdBy }) => createdBy,
+}
+
 export function addDocumentsCommands(program: Command, run: Run): void {
   const group = program.command('documents').description('list, show, expire and delete documents of a workspace')
   const add = (usage: string, description: string) => addCommand(group, usage, description)
@@ -43,6 +54,10 @@ export function addDocumentsCommands(program: Command, run: Run): void {
   add('delete <workspace_id> <document_id...>', `delete documents with their objects, ${afterwards}`)
     .addHelpText('after', '\nMay be repeated: what is already gone is fine. Ctrl-C stops after the current document.')
     .action(run(deleteDocuments))
+  add('links <workspace_id> <document_id>', 'list the links to a document, without their addresses').action(
+    run(listLinks),
+  )
+  add('unlink <workspace_id> <document_id> <link_id...>', 'take links back').action(run(unlink))
 }
 
 const timeOrNever = (at: Date | undefined) => (at ? time(at) : 'never')
@@ -64,14 +79,17 @@ export async function* documentsIn(items: AsyncIterable<StoredItem>) {
   for await (const item of items) if (item.state === 'ready') yield item
 }
 
-async function showDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId) {
+async function requireDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId) {
   const { documents, ledger } = await session.stores()
   const document = await documents.find({ workspaceId, documentId }, session.signal)
-  if (document?.state !== 'ready') {
-    await requireWorkspace(workspaceId, { ledger }, session.signal)
-    const hint = `"documents list ${workspaceId}" shows those it has`
-    throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}: ${hint}.`)
-  }
+  if (document?.state === 'ready') return document
+  await requireWorkspace(workspaceId, { ledger }, session.signal)
+  const hint = `"documents list ${workspaceId}" shows those it has`
+  throw new CommandError('document_not_found', `Workspace ${workspaceId} has no document ${documentId}: ${hint}.`)
+}
+
+async function showDocument(session: Session, workspaceId: WorkspaceId, documentId: DocumentId) {
+  const document = await requireDocument(session, workspaceId, documentId)
   const facts = [
     ['document', documentId],
     ['workspace', workspaceId],
@@ -138,5 +156,25 @@ async function deleteDocuments(session: Session, workspaceId: WorkspaceId, ids: 
     const given = document && `deleted, ${exactBytes(document.sizeBytes)} freed${name}`
     const json = { workspaceId, documentId, outcome: document ? 'deleted' : 'absent', sizeBytes: document?.sizeBytes }
     output.done(`${documentId}: ${given ?? ABSENT}.`, json)
+  }
+}
+
+async function listLinks(session: Session, workspaceId: WorkspaceId, documentId: DocumentId) {
+  const { links } = await session.stores()
+  const rows = await links.list(await requireDocument(session, workspaceId, documentId), session.signal)
+  await session.output.list(rows, { columns: LINK_COLUMNS, toJson: describeLink, noun: `links to ${documentId}` })
+}
+
+async function unlink(
+  { output, signal, stores }: Session,
+  workspaceId: WorkspaceId,
+  documentId: DocumentId,
+  ids: string[],
+) {
+  const { links } = await stores()
+  for (const linkId of ids) {
+    const isRemoved = isLinkId(linkId) && (await links.remove({ workspaceId, documentId, linkId }, signal))
+    const text = `${linkId}: ${isRemoved ? 'taken back' : 'there is no such link (any more)'}.`
+    output.done(text, { linkId, outcome: isRemoved ? 'removed' : 'absent' })
   }
 }

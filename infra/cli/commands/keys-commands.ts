@@ -9,6 +9,7 @@ import type { WorkspaceId } from '../../../lib/ids.ts'
 import { wrongUsage } from '../command-error.ts'
 import type { Run, Session } from '../session.ts'
 import { confirm } from '../terminal/confirm.ts'
+import { counted } from '../terminal/output.ts'
 import * as values from '../terminal/parse-values.ts'
 import { addSettings, type SettingOption, settingsIn } from '../terminal/setting-options.ts'
 import { addCommand } from '../usage.ts'
@@ -55,6 +56,7 @@ export function addKeysCommands(program: Command, run: Run): void {
     .option('--workspace <id>', 'only those of this workspace', values.parseWorkspaceId)
     .action(run(listKeys))
   const change = changing('change <key_id>', 'change what is given of a key; without an option, show it')
+  change.option('--with-links', 'take back all links that it has made')
   addSettings(change, [PERMISSION, LIMIT, EXPIRES, DISABLE, ENABLE]).action(run(changeKeyById))
   const rotate = changing('rotate <key_id>', 'give a key another token, and print it')
   addSettings(rotate.addOption(graceOption(DAY_MS, '24h')), [EXPIRES]).action(run(rotateKey))
@@ -103,14 +105,17 @@ async function listKeys(session: Session, { workspace }: { workspace?: Workspace
   return exitCode
 }
 
-async function changeKeyById(session: Session, keyId: string, options: object) {
+async function changeKeyById(session: Session, keyId: string, { withLinks, ...options }: { withLinks?: true }) {
   const stores = await session.stores()
   const shown = await findKey(keyId, stores.apiKeys, session.signal)
   const change = settingsIn<ApiKeyChange>(options)
   if (change.isEnabled === false && stateOf(shown) === 'enabled')
     await confirm(`Refuse all requests with ${keyInWords(shown)}, in ${session.place}?`, session)
   const key = await changeKey(shown, change, stores, session.signal)
-  session.output.done(`${keyInWords(key)}.`, keyJson(key))
+  const { workspaceId } = key
+  const links = withLinks && workspaceId && (await stores.links.removeAll(workspaceId, session.signal, keyId))
+  const taken = links === undefined ? '' : ` ${counted(links, 'link')} taken back.`
+  session.output.done(`${keyInWords(key)}.${taken}`, { ...keyJson(key), linksRemoved: links })
 }
 
 export async function rotateKey(session: Session, keyId: string, options: { grace: number }): Promise<void> {

@@ -24,6 +24,7 @@ export const CHECKS: SmokeCheck[] = [
   { name: 'list the documents', run: listDocuments },
   { name: 'find and download a container file', run: downloadContainerFile },
   { name: 'put a document back', run: putBack },
+  { name: 'open a link', run: openLink },
   refusal('a missing file', '404 container_file_not_found', (trial) => promotePath(MISSING, trial)),
   refusal('another ETag', '400 container_file_differs', small, { headers: { 'if-match': OF_NO_OBJECT } }),
   refusal('another SHA-256', '400 container_file_differs', small, { headers: { 'file-sha256': '0'.repeat(64) } }),
@@ -80,9 +81,26 @@ async function putBack(trial: Trial, signal: AbortSignal) {
   throw new Error(`promoted, it is kept twice: as ${kept.body.id} beside ${id}`)
 }
 
+/** Without a key. */
+async function openLink(trial: Trial, signal: AbortSignal) {
+  const [[id, file] = []] = trial.documents
+  if (id === undefined || file === undefined) throw new Error('there is no document to link to')
+  const answer = await ask(`/files/${id}/links`, { method: 'POST' }, trial, signal)
+  if (answer.body.error?.metadata.reason === 'route_not_found') return notChecked('links are off')
+  const { id: link, url } = expectAnswer(answer, '200').body
+  await expectBytes(await fetch(url, { signal }), file)
+  expectAnswer(await ask(`/files/${id}/links/${link}`, { method: 'DELETE' }, trial, signal), '200')
+  const { status } = await fetch(url, { signal })
+  if (status === 404) return '200, the same bytes, and 404 when it is taken back'
+  throw new Error(`taken back, it is answered ${status}`)
+}
+
 async function download(path: string, file: TrialFile, trial: Trial, signal: AbortSignal): Promise<string> {
   const headers = { authorization: `Bearer ${trial.token}` }
-  const response = await fetch(`${trial.baseUrl}${path}`, { headers, signal })
+  return expectBytes(await fetch(`${trial.baseUrl}${path}`, { headers, signal }), file)
+}
+
+async function expectBytes(response: Response, file: TrialFile): Promise<string> {
   if (response.status !== 200) throw new Error(`answered ${response.status}, not 200`)
   const bytes = await response.bytes()
   if (file.bytes.equals(bytes)) return `200, ${bytes.length} bytes, the same`

@@ -95,15 +95,17 @@ export async function startGateway(options: GatewayOptions) {
         )
     if (answer === undefined || outgoing.destroyed) return
     send(answer, outgoing)
-    const { statusCode: status, body } = answer
+    const { statusCode: status, body, headers } = answer
     // The page looks every few seconds for what has changed: nobody needs to read of that.
     if ('page-look' in incoming.headers && status < 400) return
+    const isJson = headers?.['content-type'] === 'application/json'
     onRequest?.({
       method: incoming.method ?? '',
-      path,
+      // Nothing that opens a link is to be in a log.
+      path: path.replace(/^\/l\/.*/, '/l/…'),
       status,
       durationMs: performance.now() - startedAt,
-      reason: status < 400 ? undefined : JSON.parse(body).error?.metadata.reason,
+      reason: status < 400 || !isJson ? undefined : JSON.parse(body).error?.metadata.reason,
     })
   }
 
@@ -122,6 +124,8 @@ function send(answer: APIGatewayProxyResult, outgoing: ServerResponse): void {
     outgoing.setHeader(isRenamed ? `x-amzn-remapped-${name}` : name, String(value))
   }
   const bytes = Buffer.from(body ?? '')
-  outgoing.writeHead(statusCode, statusCode === 204 ? {} : { 'content-length': bytes.length })
+  // The answer to a HEAD says how long another one would be.
+  const hasLength = statusCode === 204 || outgoing.hasHeader('content-length')
+  outgoing.writeHead(statusCode, hasLength ? {} : { 'content-length': bytes.length })
   outgoing.end(bytes)
 }

@@ -3,14 +3,20 @@ import { ownerHash } from '../../auth/api-token.ts'
 import type { WorkspaceId } from '../../ids.ts'
 import { type ApiKeyItem, keyOfRecord, toRecord } from './api-key-store.ts'
 import { type Attributes, readOrName } from './codec.ts'
-import { asRead, openTable, setting, type TableSettings } from './table.ts'
+import { LINK_PARTITIONS } from './links.ts'
+import { asRead, openListedTable, setting, type TableSettings } from './table.ts'
 
 /** The others are stored as they are called: keyId as key_id. */
 const NAMES: Partial<Record<string, keyof ApiKeyItem>> = { isEnabled: 'status', expiresAtMs: 'expires_at' }
 const nameOf = (member: string) => NAMES[member] ?? member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
+const NO_LINKS = {
+  FilterExpression: 'NOT begins_with(owner_hash, :links)',
+  ExpressionAttributeValues: { ':links': { S: LINK_PARTITIONS } },
+}
+
 export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdministration {
-  const table = openTable(settings)
+  const table = openListedTable(settings)
   const listOptions = (signal: AbortSignal) => ({ name: 'keys.list', signal })
   /** Two workspaces could share a hash, but hardly ever do. */
   async function* pagesOf(workspaceId: WorkspaceId, signal: AbortSignal, start = {}) {
@@ -33,7 +39,8 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
 
     async *list({ workspaceId, after, limit }, signal) {
       const start = { ...(after && { after: keyOfRecord(after) }), ...(limit !== undefined && { Limit: limit }) }
-      const pages = workspaceId === undefined ? table.scan(listOptions(signal)) : pagesOf(workspaceId, signal, start)
+      const pages =
+        workspaceId === undefined ? table.scan(listOptions(signal), NO_LINKS) : pagesOf(workspaceId, signal, start)
       for await (const items of pages) {
         for (const item of items) yield readOrName(item, toRecord, item.key_id)
       }

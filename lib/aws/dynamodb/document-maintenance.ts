@@ -5,14 +5,14 @@ import type { WorkspaceId } from '../../ids.ts'
 import { UnreadableItemError } from '../../ledger/ports/unreadable-item.ts'
 import { send } from '../calls/send.ts'
 import { attemptItemKey, decodeItem } from './document-codec.ts'
-import { openTable, type TableSettings } from './table.ts'
+import { openListedTable, type TableSettings } from './table.ts'
 
 /** Greater than any id, and so after all items of a workspace. */
 const LAST = '\u{10FFFF}'
 
 export function createDocumentMaintenance(settings: TableSettings): DocumentMaintenance {
   const { client, tableName: TableName } = settings
-  const table = openTable(settings)
+  const table = openListedTable(settings)
   const behind = (workspaceId: WorkspaceId) => marshall({ workspace_id: workspaceId, document_id: LAST })
 
   return {

@@ -3,11 +3,11 @@ import type { DueEntry, DueWork } from '../../ledger/ports/documents.ts'
 import type { Attributes } from './codec.ts'
 import { DUE_SHARDS, decodeItem, dueShard, isForgotten } from './document-codec.ts'
 import { DUE_INDEX } from './documents.ts'
-import { openTable, type TableSettings } from './table.ts'
+import { openListedTable, type TableSettings } from './table.ts'
 
 export function createDueWork(settings: TableSettings & { now(): number }): DueWork {
   const { now } = settings
-  const table = openTable(settings)
+  const table = openListedTable(settings)
   return {
     dueShards: DUE_SHARDS,
 

@@ -4,7 +4,7 @@ import type { WorkspaceId } from '../../ids.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
 import { IS_OPEN } from './ledger.ts'
-import { asRead, openTable, setting, type TableSettings } from './table.ts'
+import { asRead, openListedTable, setting, type TableSettings } from './table.ts'
 import { encodeErasure } from './workspace-codec.ts'
 
 /** Index of the Workspaces table. Contains only workspaces whose erasures go on. */
@@ -15,8 +15,8 @@ const IS_AT_WORK = 'erasure.#state IN (:erasing, :verifying)'
 const AT_ONCE = { concurrency: 24 }
 
 export function createErasures(settings: TableSettings & { documentsTable: string }): Erasures {
-  const table = openTable(settings)
-  const documents = openTable({ ...settings, tableName: settings.documentsTable })
+  const table = openListedTable(settings)
+  const documents = openListedTable({ ...settings, tableName: settings.documentsTable })
   const keyOf = (workspaceId: WorkspaceId) => ({ workspace_id: workspaceId })
 
   return {

@@ -6,7 +6,7 @@ import type { LedgerMaintenance } from '../../ledger/ports/ledger-maintenance.ts
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { readOrName } from './codec.ts'
 import { IS_OPEN, type LedgerSettings } from './ledger.ts'
-import { asRead, openTable, setting } from './table.ts'
+import { asRead, openListedTable, setting } from './table.ts'
 import { decodeLedger, encodeNewWorkspace, encodeSettings } from './workspace-codec.ts'
 
 const IS_SAME_LEDGER = 'created_at = :created_at AND version >= :version'
@@ -24,7 +24,7 @@ const PAGE = 100
 
 export function createLedgerMaintenance(settings: LedgerSettings): LedgerMaintenance {
   const { defaultQuotaBytes, now } = settings
-  const table = openTable(settings)
+  const table = openListedTable(settings)
   const keyOf = (workspaceId: WorkspaceId) => ({ workspace_id: workspaceId })
   const read = (workspaceId: WorkspaceId, signal: AbortSignal) =>
     table.get(keyOf(workspaceId), { name: 'ledger.read', signal })

@@ -98,6 +98,14 @@ export function openTable(settings: TableSettings) {
       const command = new DeleteItemCommand({ TableName, Key: marshall(key), ...conditional(condition) })
       return written(send(client, command, options))
     },
+  }
+}
+
+/** A table of which more than single items are read. Few functions need that. */
+export function openListedTable(settings: TableSettings) {
+  const { client, tableName: TableName } = settings
+  return {
+    ...openTable(settings),
 
     query,
 

@@ -2,14 +2,13 @@ import { createRequestDeadline } from '../../deadline.ts'
 import type { Log } from '../../logging.ts'
 import { createTelemetry } from '../../telemetry.ts'
 import { EXPOSED_HEADERS, headerValue, VARY } from '../headers.ts'
-import type { OperationName } from '../operations.ts'
-import type { ApiEvent, ApiMiddleware } from '../request-state.ts'
+import type { ApiEvent, ApiMiddleware, RequestState } from '../request-state.ts'
 
 /** The outermost middleware: creates the request's state, and at the end adds the headers that every answer has. */
 export function startRequest(deps: {
   log: Log
   now(): number
-  nameOf(event: ApiEvent): OperationName | undefined
+  nameOf(event: ApiEvent): RequestState['operation']
   corsAllowedOrigins?: readonly string[]
 }): ApiMiddleware {
   const { log, now, nameOf, corsAllowedOrigins = [] } = deps

@@ -23,6 +23,8 @@ interface Prepared {
   /** A workspace without documents, with a key. */
   tenant: { workspace_id: string; name: string }
   platformToken: string
+  /** To the document. */
+  link: { linkId: string; token: string }
 }
 
 const processes = useTestProcesses({ atOnce: 16 })
@@ -35,13 +37,21 @@ const prepared = (test: (ready: Prepared) => Promise<void>) =>
     const { body } = await process.promote(workspace, 'a.txt')
     const tenant = { workspace_id: `ws_${randomUUID()}`, name: 'ci' }
     const platformToken = await process.newPlatformKey()
-    const ready = { process, workspace, documentId: (body as { id: string }).id, tenant, platformToken }
+    const { id: documentId } = body as { id: string }
+    const own = { process, workspace, documentId, tenant, platformToken }
+    const ready = { ...own, link: await linkTo(own) }
     for (const name of ['save_workspace', 'save_key'] as const) expect((await call(ready, name)).status).toBe(200)
     const leaving = { ...ready, tenant: leavingOf(tenant) }
     for (const name of ['save_workspace', 'save_erasure'] as const) expect((await call(leaving, name)).status).toBe(200)
     process.takeCalls()
     await test(ready)
   })
+
+async function linkTo({ process, workspace, documentId }: Omit<Prepared, 'link'>): Promise<Prepared['link']> {
+  const { body } = await process.call('create_link', workspace, { parameters: { document_id: documentId }, body: {} })
+  const { id, url } = body as { id: string; url: string }
+  return { linkId: id, token: url.split('/').at(-1) ?? '' }
+}
 
 /** A workspace beside it that is to be erased. */
 const leavingOf = ({ workspace_id, ...key }: Prepared['tenant']) => ({
@@ -54,11 +64,18 @@ const call = (ready: Prepared, name: OperationName, remainingMs?: number) => {
   const { body, needsErasure } = OPERATIONS[name]
   const tenant = needsErasure ? leavingOf(ready.tenant) : ready.tenant
   const own = entryOf(name).for === 'platform' && { token: platformToken }
+  const { linkId: link_id } = ready.link
   return process.call(
     name,
     { ...workspace, ...own },
     {
-      parameters: { document_id: documentId, container_id: 'sess_1', file_id: formatFileId('a.txt'), ...tenant },
+      parameters: {
+        link_id,
+        document_id: documentId,
+        container_id: 'sess_1',
+        file_id: formatFileId('a.txt'),
+        ...tenant,
+      },
       body: name === 'promote_container_files' ? { paths: ['a.txt'] } : withId(body, documentId),
       remainingMs,
     },
@@ -118,13 +135,44 @@ async function expectTenant({ process, tenant, workspace }: Prepared, name: Oper
   const workspaceId = tenant.workspace_id as WorkspaceId
   const keys = await Array.fromAsync(apiKeys.list({ workspaceId }, AbortSignal.timeout(60_000)))
   const isThere = (await ledger.read(workspaceId, AbortSignal.timeout(60_000))) !== undefined
-  expect([isThere, keys.length]).toEqual([name !== 'delete_workspace', name.startsWith('delete_') ? 0 : 1])
+  expect([isThere, keys.length]).toEqual([name !== 'delete_workspace', /^delete_(key|workspace)$/.test(name) ? 0 : 1])
   if (name !== 'save_key') return
   // The token of the answer that came is the only one.
   expect(keys[0]).toMatchObject({ tokenHash: hashToken(`${body.token}`), formerTokens: undefined })
   const own = { ...workspace, workspaceId, token: `${body.token}` }
   expect((await process.call('retrieve_key', own, {})).status).toBe(200)
 }
+
+describe.concurrent('open_link', () => {
+  const CALLS = ['links.find', 'documents.find', 'ledger.read', 'HeadObject']
+  it('makes these calls, and no other', () =>
+    prepared(async ({ process, link }) => {
+      expect((await process.openLink(link.token)).status).toBe(302)
+      expect(process.takeCallNames().toSorted()).toEqual(CALLS.toSorted())
+    }))
+
+  const faults = CALLS.flatMap((broken) => faultsFor(broken).map(([kind, fault]) => ({ broken, kind, fault })))
+  it.each(faults)('bears $broken: $kind', ({ broken, fault }) =>
+    prepared(async ({ process, link }) => {
+      let isMet = false
+      process.breakCalls(({ name }) => {
+        if (name !== broken || isMet) return undefined
+        isMet = true
+        return fault
+      })
+      const opening = process.openLink(link.token).catch((error) => {
+        if (!process.mayBeReplaced()) throw error
+      })
+      const answer = await Promise.race([opening, process.died()])
+      const mayBeReplaced = process.mayBeReplaced()
+      process.restart()
+      expect(isMet).toBe(true)
+      if (!mayBeReplaced) expect([302, 404, 500, 503]).toContain(answer?.status)
+      await process.deliverLate()
+      expect((await process.openLink(link.token)).status).toBe(302)
+    }),
+  )
+})
 
 async function objectKeyOf({ process, workspace: { workspaceId }, documentId }: Prepared): Promise<string> {
   const ids = { workspaceId, documentId: documentId as DocumentId }
@@ -138,6 +186,7 @@ describe('what else these operations find in the bucket', () => {
       const body = { error: { metadata: { reason: 'file_not_downloadable' } } }
       for (const name of ['download_document', 'create_container_file'] as const)
         expect(await call(ready, name)).toMatchObject({ status: 404, body })
+      expect((await ready.process.openLink(ready.link.token)).status).toBe(404)
     }))
 
   it('a copy in parts that S3 refuses leaves nothing in the container', () =>

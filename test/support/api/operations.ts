@@ -5,6 +5,7 @@ import {
   createReadDocumentsHandler,
   createWriteContainerFilesHandler,
 } from '../../../lib/http/handlers.ts'
+import { createOpenLinkHandler } from '../../../lib/http/open-link-handler.ts'
 import { OPERATIONS as DECLARED, type OperationName as DeclaredName } from '../../../lib/http/operations.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
 import type { DocumentedOperation } from './openapi.ts'
@@ -71,6 +72,9 @@ const TESTED = {
       ...['ledger.read', 'keys.list'],
     ],
   },
+  create_link: { calls: ['documents.find', 'links.list', 'links.add'] },
+  list_links: { calls: ['documents.find', 'links.list'] },
+  delete_link: { calls: ['links.remove'] },
   delete_document: {
     facts: { is_replayed: false },
     calls: [
@@ -123,7 +127,8 @@ export type HandlerDependencies = Parameters<typeof createPromoteContainerFileHa
   Parameters<typeof createDeleteDocumentHandler>[0] &
   Parameters<typeof createManageWorkspacesHandler>[0] &
   Parameters<typeof createReadContainerFilesHandler>[0] &
-  Parameters<typeof createWriteContainerFilesHandler>[0]
+  Parameters<typeof createWriteContainerFilesHandler>[0] &
+  Parameters<typeof createOpenLinkHandler>[0]
 
 export type FunctionId = keyof ReturnType<typeof createHandlers>
 
@@ -136,5 +141,6 @@ export function createHandlers(deps: HandlerDependencies) {
     'manage-workspaces': createManageWorkspacesHandler(deps),
     'read-container-files': createReadContainerFilesHandler(deps),
     'write-container-files': createWriteContainerFilesHandler(deps),
+    'open-link': createOpenLinkHandler(deps),
   }
 }

@@ -32,6 +32,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     containerFiles: objects,
     containerFileWriter: objects,
     documentObjects: objects,
+    ...{ linkDays: 7, linksUrl: 'https://files.example/l' },
     rateLimiter: createLimiter({ requestsPerMinute: 60, burst: 5 }, ports.deps.now, stored),
     metrics: { publish: (values, detail?: MetricDetail) => void published.push({ ...values, ...detail }) },
     administration: {

@@ -10,6 +10,7 @@ export function composeFunctions({ log, metrics, ...on }: StoreSettings & { log:
   const stores = openStores(on)
   const settings = { ...config, leastErasureSeconds: 0, logRetentionDays: 30 }
   const administration = { ...settings, ...stores, apiKeys: stores.keyAdministration }
-  const deps = { ...config, ...stores, administration, admission: createAdmission({ now }), log, metrics }
+  const ofLinks = { linkDays: 7, linksUrl: 'https://files.example/l' }
+  const deps = { ...config, ...ofLinks, ...stores, administration, admission: createAdmission({ now }), log, metrics }
   return { deps, handlers: createHandlers(deps) }
 }

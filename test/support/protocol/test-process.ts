@@ -172,6 +172,11 @@ export async function startTestProcess(
       })
       return answered('promote-container-file', { event, context: lambdaContext(options.remainingMs) })
     },
+    openLink(token: string): Promise<AnyResponse> {
+      const operation = { method: 'get', path: '/l/{token}' } as const
+      return answered('open-link', { event: routeEvent(operation, { parameters: { token } }), operation })
+    },
+
     /** Any of the other operations. */
     call(
       name: OperationName,

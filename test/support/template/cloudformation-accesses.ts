@@ -71,7 +71,10 @@ SQS::Queue sqs NAME CreateQueue DeleteQueue GetQueueUrl GetQueueAttributes SetQu
 SQS::Queue sqs NAME ListQueueTags TagQueue UntagQueue
 StepFunctions::StateMachine states stateMachine:NAME CreateStateMachine DeleteStateMachine ${TAGS}
 StepFunctions::StateMachine states stateMachine:NAME DescribeStateMachine UpdateStateMachine
-WAFv2::WebACLAssociation apigateway ${API}/stages/prod SetWebACL`
+WAFv2::WebACLAssociation apigateway ${API}/stages/prod SetWebACL
+XRay::SamplingRule xray * GetSamplingRules
+XRay::SamplingRule xray sampling-rule/links-a1b2c3 CreateSamplingRule DeleteSamplingRule UpdateSamplingRule
+XRay::SamplingRule xray sampling-rule/links-a1b2c3 ListTagsForResource ${TAGGING}`
   .split('\n')
   .map((line) => line.split(' '))
 

@@ -42,7 +42,7 @@ export const EXISTING = {
   ticketEmail: 'morning@example.com',
   reservedConcurrency: '50',
   corsAllowedOrigins: 'https://app.example.com,http://localhost:5173',
-  eventBus: 'files',
+  ...{ eventBus: 'files', links: 'true' },
 }
 export const THRESHOLDS = {
   alarmEmail: 'ops@example.com',
@@ -50,13 +50,13 @@ export const THRESHOLDS = {
   alarmLatencyMs: '4000',
   auditRoundHours: '48',
   throttleRatePerSecond: '70',
-  eventBus: 'files',
+  ...{ eventBus: 'files', links: 'true' },
 }
 const ON_STAND_INS = {
   sandboxBucket: 'local-sandboxes',
   documentsBucket: 'local-documents',
   usageBucket: 'local-documents',
-  eventBus: 'files',
+  ...{ eventBus: 'files', links: 'true' },
   maxFileBytes: '67108864',
   multipartThresholdBytes: '8388608',
 }
@@ -78,8 +78,9 @@ export interface Resource extends Omit<TemplateResource, 'DependsOn'> {
 
 export type Packaged = Awaited<ReturnType<typeof packagedService>>
 
-/** Functions with a route, by their logical ids. */
+/** Functions with a route, by their logical ids; and those of a stage that sets nothing. */
 export const API_FUNCTIONS = ENTRIES.map(({ name }) => logicalIdOf(name))
+export const API_FUNCTIONS_BY_DEFAULT = ENTRIES.filter(({ setting }) => !setting).map(({ name }) => logicalIdOf(name))
 
 export const packagedServices = <Names extends Variant[]>(...names: Names) =>
   Promise.all(names.map(packagedService)) as Promise<{ [Name in keyof Names]: Packaged }>

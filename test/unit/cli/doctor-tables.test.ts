@@ -3,22 +3,24 @@ import { expect, it } from 'vitest'
 import { runCheck } from '../../../infra/cli/doctor/check.ts'
 import { schemaCheck, tableSetupChecks } from '../../../infra/cli/doctor/tables.ts'
 import { readTables } from '../../../infra/deploy/service-definition.ts'
-import { CONFIG, DOCUMENTS_TABLE, KEYS_TABLE } from '../../support/dynamodb/memory-tables.ts'
+import { CONFIG, DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { clientOf } from '../../support/stores/client-of.ts'
 
 const { signal } = new AbortController()
 const dynamoDb = (client: object): DynamoDB => Object.setPrototypeOf(client, DynamoDB.prototype)
-const names = { KEYS_TABLE: CONFIG.keysTable, DOCUMENTS_TABLE: CONFIG.documentsTable }
+const names = { WORKSPACES_TABLE: CONFIG.workspacesTable, DOCUMENTS_TABLE: CONFIG.documentsTable }
 const TABLES = readTables({
   ...names,
-  WORKSPACES_TABLE: CONFIG.workspacesTable,
+  KEYS_TABLE: CONFIG.keysTable,
   RATE_LIMITS_TABLE: CONFIG.rateLimitsTable,
 })
-const [KEYS, DOCUMENTS] = [KEYS_TABLE, DOCUMENTS_TABLE].map((name) => TABLES.filter((each) => each.TableName === name))
+const [WORKSPACES, DOCUMENTS] = [WORKSPACES_TABLE, DOCUMENTS_TABLE].map((name) =>
+  TABLES.filter((each) => each.TableName === name),
+)
 
 it.each([
-  [KEYS, 'DISABLED', undefined, 'ok', 'off, as it must be'],
-  [KEYS, 'ENABLED', 'ttl_at', 'problem', 'on, by ttl_at: it deletes what must stay; turn it off'],
+  [WORKSPACES, 'DISABLED', undefined, 'ok', 'off, as it must be'],
+  [WORKSPACES, 'ENABLED', 'ttl_at', 'problem', 'on, by ttl_at: it deletes what must stay; turn it off'],
   [DOCUMENTS, 'ENABLED', 'ttl_at', 'ok', 'on, by ttl_at'],
   [DOCUMENTS, 'ENABLING', 'ttl_at', 'ok', 'on, by ttl_at'],
   [DOCUMENTS, 'ENABLED', 'due_at', 'problem', 'on, but by due_at: it must be ttl_at'],

@@ -1,6 +1,6 @@
 // The life of a file: from the sandbox on the left into the documents on the right. The page shows what the API lists,
 // read with the management key of the demonstration; actions are sent with the chosen key.
-import { aboutDocument, bytes, element, rowOf, visible } from './rows.js'
+import { aboutDocument, bytes, element, rowOf, at as timeOf, visible } from './rows.js'
 import { at, putFile, refusal, showSent } from './sent.js'
 
 const LOOK_EVERY_MS = 3000
@@ -176,6 +176,18 @@ function documentRow(item) {
     await look()
     say(`${visible(filename)} is in ${container_id}.`)
   }
+  const link = async () => {
+    const { url, expires_at } = (await act('POST', `/files/${id}/links`)).body
+    // Only a page on this machine, or behind TLS, has a clipboard, and a browser may keep it to itself.
+    const isCopied = await navigator.clipboard?.writeText(url).then(
+      () => true,
+      () => false,
+    )
+    const until = ` opens it for anybody until ${timeOf(expires_at)}${isCopied ? ' (copied)' : ''}.`
+    row.querySelector('.link')?.remove()
+    row.append(element('small', { className: 'link' }, element('a', { href: url }, 'This link'), until))
+    say(`The link to ${visible(filename)} ends on ${timeOf(expires_at)}.`)
+  }
   const destroy = async () => {
     await act('DELETE', `/files/${id}`)
     await look()
@@ -190,7 +202,8 @@ function documentRow(item) {
   const remove = button('Delete', filename, 'Delete', asking(true, '.keep'), 'delete')
   const put = button('Put back', filename, 'Putting…', putBack)
   put.title = 'Put into the container that is shown'
-  const row = rowOf(filename, aboutDocument(item), put, download, remove)
+  const share = button('Link', filename, 'Linking…', link)
+  const row = rowOf(filename, aboutDocument(item), share, put, download, remove)
   const sure = button('Delete for ever', filename, 'Deleting…', destroy, 'danger')
   const keep = button('Keep', filename, 'Keep', asking(false, '.delete'), 'keep')
   row.append(element('p', { className: 'do sure' }, sure, keep))

@@ -10,7 +10,7 @@ export const bytes = (count) => {
 }
 
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
-const at = (time) => moment.format(new Date(time))
+export const at = (time) => moment.format(new Date(time))
 
 /** The line below a document's name. */
 export function aboutDocument({ size_bytes, mime_type, container_id, created_at, expires_at }) {

@@ -28,21 +28,7 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
     .map((name) => `${name}LambdaFunction`)
     .filter((id) => template.Resources[id])
   const ids = new Set([...routes.map(({ functionName }) => functionName), ...byThemselves])
-  const start = async (id: string): Promise<[string, LambdaRuntime]> => {
-    const lambda = template.Resources[id] as Resource
-    const task = join(directory, id)
-    const { Body } = await new S3({ forcePathStyle: true }).getObject({
-      Bucket: bucket?.physicalId,
-      Key: lambda.Properties.Code.S3Key,
-    })
-    await unzipFunction((await Body?.transformToByteArray()) ?? new Uint8Array(), task)
-    const { Environment } = await new Lambda({}).getFunctionConfiguration({
-      FunctionName: lambda.Properties.FunctionName,
-    })
-    const deployed = { ...lambda, Properties: { ...lambda.Properties, Environment } }
-    return [id, await startLambdaRuntime(deployed, { task, environment: account.environment })]
-  }
-  const runtimes = new Map(await Promise.all([...ids].map(start)))
+  const runtimes = new Map<string, LambdaRuntime>()
   const gateway = await startGateway({
     port: 0,
     routes,
@@ -55,6 +41,23 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
       return answer
     },
   })
+  // The address of the account's gateway leads nowhere.
+  const environment = { ...account.environment, LINKS_URL: `http://${LOOPBACK}:${gateway.port}/l` }
+  const start = async (id: string): Promise<[string, LambdaRuntime]> => {
+    const lambda = template.Resources[id] as Resource
+    const task = join(directory, id)
+    const { Body } = await new S3({ forcePathStyle: true }).getObject({
+      Bucket: bucket?.physicalId,
+      Key: lambda.Properties.Code.S3Key,
+    })
+    await unzipFunction((await Body?.transformToByteArray()) ?? new Uint8Array(), task)
+    const { Environment } = await new Lambda({}).getFunctionConfiguration({
+      FunctionName: lambda.Properties.FunctionName,
+    })
+    const deployed = { ...lambda, Properties: { ...lambda.Properties, Environment } }
+    return [id, await startLambdaRuntime(deployed, { task, environment })]
+  }
+  for (const [id, runtime] of await Promise.all([...ids].map(start))) runtimes.set(id, runtime)
   return {
     baseUrl: `http://${LOOPBACK}:${gateway.port}/v1`,
     /** Runs the resolver, as its schedules do. */

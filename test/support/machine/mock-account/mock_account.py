@@ -456,7 +456,8 @@ def update(self, template, parameters=None):
         roll_back(self, former, new, added)
         Alias.is_taken_back = False
         raise RolledBack(str(error)) from error
-    for name, resource_json in former["resources"].items():
+    for name in reversed(in_order(former["resources"])):
+        resource_json = former["resources"][name]
         if name not in new and resource_json.get("DeletionPolicy") not in KEPT:
             remove(self, name, resource_json)
         elif name not in new:

@@ -1,0 +1,27 @@
+import type { DocumentOfAttempt } from '../auth/link-token.ts'
+import type { Disposition } from '../files/content-disposition.ts'
+import type { WorkspaceId } from '../ids.ts'
+
+/** Leads whoever has its address to one document's content. */
+export interface Link extends DocumentOfAttempt {
+  linkId: string
+  disposition: Disposition
+  createdAt: Date
+  /** On a whole second. */
+  expiresAt: Date
+  /** `key_id` of the API key. */
+  createdBy: string
+}
+
+export interface Links {
+  /** May be repeated. @returns false when there is another one with this id */
+  add(link: Link, token: string, signal: AbortSignal): Promise<boolean>
+  /** @param text begins with a token; what follows does not matter @returns undefined: it leads nowhere, or has ended */
+  find(text: string, signal: AbortSignal): Promise<Link | undefined>
+  /** Those to one document that have not ended, by id. They are read consistently. */
+  list(document: DocumentOfAttempt, signal: AbortSignal): Promise<Link[]>
+  /** @returns false when the document has no such link */
+  remove(link: Pick<Link, 'workspaceId' | 'linkId'> & { documentId: string }, signal: AbortSignal): Promise<boolean>
+  /** Removes all of a workspace, also those that cannot be read; or those that a key has made. @returns how many */
+  removeAll(workspaceId: WorkspaceId, signal: AbortSignal, createdBy?: string): Promise<number>
+}

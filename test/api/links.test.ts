@@ -1,0 +1,275 @@
+import { describe, expect, it, vi } from 'vitest'
+import { eraseWorkspace } from '../../lib/administration/erase-workspace.ts'
+import type { ApiEvent } from '../../lib/http/request-state.ts'
+import type { DocumentId, WorkspaceId } from '../../lib/ids.ts'
+import { useDocumentsApi } from '../support/api/documents-api.ts'
+import { invoke } from '../support/api/invoke.ts'
+import { addLink } from '../support/api/links.ts'
+import { OPERATION_NAMES, OPERATIONS } from '../support/api/operations.ts'
+import { reasonOf } from '../support/api/promotion-answers.ts'
+import { lambdaContext, routeEvent } from '../support/api/rest-event.ts'
+import { DOCUMENTS_TABLE, KEYS_TABLE } from '../support/dynamodb/memory-tables.ts'
+
+const DAY_MS = 86_400_000
+const files = useDocumentsApi()
+const { record, remove } = files
+const { signal } = new AbortController()
+type Made = { id: string; url: string; expires_at: string }
+
+const share = async (document_id: string, body: object = {}) =>
+  files.api.call('create_link', { parameters: { document_id }, body })
+/** The address of a new link to a new document. */
+async function shared(change: Parameters<typeof record>[1] = {}, body: object = {}) {
+  const document = await record(1, change)
+  const { body: link } = (await share(document.documentId, body)) as { body: Made }
+  return { document, link, token: link.url.replace('https://files.example/l/', '') }
+}
+const eventOf = (token: string, method = 'get', headers = {}) =>
+  routeEvent({ method: method as 'get', path: '/l/{token}' }, { parameters: { token }, headers })
+const open = (token: string) =>
+  invoke(files.api.handlers['open-link'], { event: eventOf(token), operation: { method: 'get', path: '/l/{token}' } })
+const openWith = (token: string, method: string, headers = {}) =>
+  files.api.handlers['open-link'](eventOf(token, method, headers) as ApiEvent, lambdaContext())
+const queryOf = (location = '') => Object.fromEntries(new URL(location).searchParams)
+
+describe('a link', () => {
+  it('is a short address that opens the document without a key, as an attachment, for a week', async () => {
+    const { document, link, token } = await shared()
+    expect(link).toEqual({
+      id: expect.stringMatching(/^link_\w{11}$/),
+      file_id: document.documentId,
+      url: `https://files.example/l/${token}`,
+      disposition: 'attachment',
+      created_at: '2026-11-21T09:38:35.556Z',
+      expires_at: '2026-11-28T09:38:35.000Z',
+      created_by: expect.stringMatching(/^key_/),
+    })
+    expect(token).toMatch(/^cfl_[0-9A-Za-z]{44}$/)
+    const { status, headers } = await open(token)
+    const common = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' }
+    expect([status, headers]).toMatchObject([302, common])
+    expect(new URL(headers.location ?? '').pathname).toBe(`/documents/${document.objectKey}`)
+    expect(queryOf(headers.location)).toMatchObject({
+      'response-content-type': 'text/csv',
+      'response-content-disposition': `attachment; filename="report.csv"; filename*=UTF-8''report.csv`,
+      'X-Amz-Expires': '120',
+    })
+    expect((await open(token)).status).toBe(302)
+  })
+
+  it('is stored, logged and counted nowhere: only its hash and its id are', async () => {
+    const { link, token } = await shared()
+    await open(token)
+    await openWith(token, 'GET', { accept: 'text/html' })
+    await open(`${token.slice(0, -1)}0`)
+    const told = JSON.stringify([files.api.stored.attributes(KEYS_TABLE), files.api.logged, files.api.published])
+    expect(told).not.toContain(token.slice(-22))
+    expect(told).toContain(link.id)
+    expect(files.api.logged.at(-3)).toMatchObject({ operation: 'open_link', status: 302, link_id: link.id })
+  })
+
+  it.each(['.', ')', '>', '%3E', '"', ',', '?utm_source=chat', '&x', '/', '\u200b', '…', '*_'])(
+    'opens with %j behind it, as texts have it',
+    async (more) => {
+      const { token } = await shared()
+      expect((await open(token + more)).status).toBe(302)
+    },
+  )
+
+  it('tells type and length to HEAD, and does not redirect it', async () => {
+    const { token, document } = await shared()
+    const answer = await openWith(token, 'head')
+    const headers = { 'content-type': 'text/csv', 'content-length': `${document.sizeBytes}`, 'x-robots-tag': 'noindex' }
+    expect(answer).toMatchObject({ statusCode: 200, body: '', headers })
+    expect(answer.headers).not.toHaveProperty('location')
+  })
+
+  it('ends with its document at the latest', async () => {
+    const expiresAt = new Date('2026-11-22T00:00:00Z')
+    expect((await shared({ expiresAt })).link.expires_at).toBe(expiresAt.toISOString())
+  })
+
+  it('goes on without the key that made it, until all that the key made is taken back', async () => {
+    const { token, document } = await shared()
+    const { createdBy } = (await files.api.ports.links.find(token, signal)) ?? {}
+    await files.api.ports.keyAdministration.remove(`${createdBy}`, signal)
+    expect((await open(token)).status).toBe(302)
+    expect(await files.api.ports.links.removeAll(document.workspaceId, signal, createdBy)).toBe(1)
+    expect((await open(token)).status).toBe(404)
+  })
+
+  it('costs four calls to open, two of them at once', async () => {
+    const { token } = await shared()
+    const { links, documents, ledger } = files.api.dependencies
+    const calls = [vi.spyOn(links, 'find'), vi.spyOn(documents, 'find'), vi.spyOn(ledger, 'read')]
+    const head = vi.spyOn(files.api.dependencies.documentObjects, 'findDocumentObject')
+    await open(token)
+    expect([...calls, head].map(({ mock }) => mock.calls.length)).toEqual([1, 1, 1, 1])
+  })
+})
+
+describe('one answer for all that is not there', () => {
+  type Shared = Awaited<ReturnType<typeof shared>>
+  const LEFT: [string, (shared: Shared) => Promise<unknown> | unknown][] = [
+    ['never made', ({ token }) => `${token.slice(0, 20)}${'A'.repeat(28)}`],
+    ['of the same id, with another secret', ({ token }) => `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`],
+    ['cut off', ({ token }) => token.slice(0, -1)],
+    ['a key', () => files.api.managementToken],
+    ['empty', () => ''],
+    [
+      'taken back',
+      async ({ document, link }) => {
+        const parameters = { document_id: document.documentId, link_id: link.id }
+        expect((await files.api.call('delete_link', { parameters })).body).toMatchObject({ id: link.id, deleted: true })
+        expect(reasonOf(await files.api.call('delete_link', { parameters }))).toBe('link_not_found')
+      },
+    ],
+    ['over', () => files.setClock(files.api.clock.nowMs + 7 * DAY_MS)],
+    ['to a deleted document', ({ document }) => remove(document.documentId)],
+    ['to one that has lost its content', ({ document }) => files.api.objects.documents.delete(document.objectKey)],
+    [
+      'to an id that is another document now',
+      () => files.api.stored.change(DOCUMENTS_TABLE, (item) => Object.assign(item, { attempt_id: { S: 'another' } })),
+    ],
+    [
+      'of a disabled workspace',
+      () => files.api.call('save_workspace', { parameters: { workspace_id: 'ws_1' }, body: { disabled: true } }),
+    ],
+    [
+      'of an erased workspace',
+      async ({ document }) => {
+        const { workspaceId } = document
+        const parameters = { workspace_id: workspaceId }
+        expect((await files.api.call('save_erasure', { parameters, body: {} })).status).toBe(200)
+        const erasedObjects = { erase: async () => ({ erased: 0, refused: 0 }) }
+        const { ports } = files.api
+        await eraseWorkspace(
+          workspaceId,
+          { ...ports, apiKeys: ports.keyAdministration, erasedObjects, bus: undefined },
+          signal,
+        )
+        expect(
+          files.api.stored.attributes(KEYS_TABLE).filter(({ owner_hash }) => owner_hash?.S?.startsWith('links_')),
+        ).toEqual([])
+      },
+    ],
+  ]
+
+  it.each(LEFT)('%s', async (_, leave) => {
+    const made = await shared()
+    expect((await open(made.token)).status).toBe(302)
+    const left = await leave(made)
+    const { status, body } = await open(typeof left === 'string' ? left : made.token)
+    const { error } = body as { error: object }
+    expect([status, error]).toEqual([
+      404,
+      {
+        code: 404,
+        message: 'Resource not found',
+        metadata: { reason: 'link_not_found', detail: 'There is no such link.' },
+      },
+    ])
+  })
+
+  it('in a browser, a page without a script', async () => {
+    const answer = await openWith('<script>alert(1)</script>', 'GET', { Accept: 'text/html,*/*;q=0.8' })
+    expect(answer).toMatchObject({ statusCode: 404, headers: { 'content-type': 'text/html; charset=utf-8' } })
+    expect(answer.body).toContain('<p>There is no such link.')
+    expect(answer.body).not.toMatch(/script|style|http|alert/)
+    expect(answer.headers?.['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'")
+  })
+
+  it('but a store that does not answer is 503, which is worth repeating', async () => {
+    const { token } = await shared()
+    const { ServiceError } = await import('../../lib/errors.ts')
+    vi.spyOn(files.api.dependencies.documents, 'find').mockRejectedValueOnce(new ServiceError('service_unavailable'))
+    expect(await open(token)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+  })
+})
+
+describe('what a browser shows', () => {
+  it.each([
+    ['image/png', 'image/png'],
+    ['IMAGE/JPEG; x=1', 'image/jpeg'],
+    ['application/pdf', 'application/pdf'],
+    ['video/mp4', 'video/mp4'],
+    ...['text/plain', 'text/csv; charset=utf-16', 'text/markdown', 'application/json'].map((type) => [
+      type,
+      'text/plain; charset=utf-8',
+    ]),
+  ])('%s is shown as %s', async (mimeType, shown) => {
+    const { token } = await shared({ mimeType }, { disposition: 'inline' })
+    const query = queryOf((await open(token)).headers.location)
+    expect(query['response-content-type']).toBe(shown)
+    expect(query['response-content-disposition']).toMatch(/^inline; filename="report.csv"/)
+    // Players come back for other parts.
+    expect(query['X-Amz-Expires']).toBe(mimeType.startsWith('video') ? '3600' : '120')
+  })
+
+  it.each([
+    ...['text/html', 'image/svg+xml', 'text/xml', 'application/xml', 'application/xhtml+xml', 'application/rss+xml'],
+    ...[
+      'application/octet-stream',
+      'text/css',
+      'text/javascript',
+      'multipart/x-mixed-replace',
+      'image/png+xml',
+      'text',
+    ],
+  ])('%s never is', async (mimeType) => {
+    const { documentId } = await record(1, { mimeType })
+    expect(reasonOf(await share(documentId, { disposition: 'inline' }))).toBe('inline_not_allowed')
+    expect((await share(documentId)).status).toBe(200)
+  })
+
+  it('a film is played no longer than its link lasts', async () => {
+    const { token } = await shared({ mimeType: 'video/mp4' }, { disposition: 'inline', expires_in_seconds: 600 })
+    files.api.clock.nowMs += 60_000
+    expect(queryOf((await open(token)).headers.location)['X-Amz-Expires']).toBe('540')
+  })
+})
+
+describe('the links of a document', () => {
+  it('are listed without their addresses, oldest first, those that have ended left out', async () => {
+    const { document, link: first } = await shared({}, { expires_in_seconds: 60 })
+    files.api.clock.nowMs += 1000
+    const { body: second } = (await share(document.documentId)) as { body: Made }
+    const parameters = { document_id: document.documentId }
+    const idsIn = async () => ((await files.api.call('list_links', { parameters })).body as { data: Made[] }).data
+    expect((await idsIn()).map(({ id }) => id)).toEqual([first.id, second.id])
+    files.api.clock.nowMs += 60_000
+    expect(await idsIn()).toEqual([{ ...second, url: undefined }])
+  })
+
+  it('are a hundred at most, of those that live', async () => {
+    const { document } = await shared({}, { expires_in_seconds: 60 })
+    for (let i = 1; i < 100; i++) await addLink(files.api)
+    expect(reasonOf(await share(document.documentId))).toBe('too_many_links')
+    files.api.clock.nowMs += 60_000
+    expect((await share(document.documentId)).status).toBe(200)
+  })
+
+  it('are those of the workspace alone: another one makes, lists and deletes none', async () => {
+    const { document, link, token } = await shared()
+    const foreign = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management' })
+    const request = {
+      parameters: { document_id: document.documentId, link_id: link.id },
+      headers: { Authorization: `Bearer ${foreign}` },
+    }
+    for (const name of ['create_link', 'list_links', 'delete_link'] as const)
+      expect((await files.api.call(name, request)).status).toBe(404)
+    const other = { document_id: 'file_1' as DocumentId, link_id: link.id }
+    expect((await files.api.call('delete_link', { parameters: other })).status).toBe(404)
+    expect((await open(token)).status).toBe(302)
+  })
+})
+
+it.each(OPERATION_NAMES)('a link is no key: 401 for %s', async (name) => {
+  const { token, document } = await shared()
+  const parameters = { document_id: document.documentId }
+  const before = files.api.stored.attributes(DOCUMENTS_TABLE)
+  const response = await files.api.call(name, { parameters, headers: { Authorization: `Bearer ${token}` } })
+  expect([response.status, reasonOf(response)]).toEqual([401, 'invalid_api_key'])
+  expect(files.api.stored.attributes(DOCUMENTS_TABLE)).toEqual(before)
+  expect(OPERATIONS[name].path).not.toContain('/l/')
+})

@@ -1,0 +1,78 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
+import { HAS_BROWSER } from '../support/machine/browser.ts'
+import { usePage } from '../support/machine/use-page.ts'
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const PDF = `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj
+trailer<</Root 1 0 R>>`
+const HTML = '<script>document.title = "it runs"</script>'
+
+describe.skipIf(!HAS_BROWSER)('a link in a browser, which has no key', () => {
+  const { service, open } = usePage()
+  const ask = async (method: string, path: string, body?: object) => {
+    const { base_url, management_key } = service().demo
+    const headers = { authorization: `Bearer ${management_key}` }
+    const answer = await fetch(base_url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    return (await answer.json()) as Record<string, string>
+  }
+  /** Of a document with these bytes and this type. */
+  async function documentOf(path: string, bytes: Buffer, contentType: string): Promise<string> {
+    const { workspace_id, container_id } = service().demo
+    await service().putFile(workspace_id as WorkspaceId, container_id, path, bytes, contentType)
+    return `${(await ask('POST', `/containers/${container_id}/files/${formatFileId(path)}/promote`)).id}`
+  }
+  const linkTo = async (id: string, disposition: string) =>
+    `${(await ask('POST', `/files/${id}/links`, { disposition })).url}`
+  const typeOf = (page: Page) => page.evaluate('document.contentType')
+
+  it('shows a picture', async () => {
+    const { page } = await open(
+      await linkTo(await documentOf('a.png', Buffer.from(PNG, 'base64'), 'image/png'), 'inline'),
+    )
+    expect([await typeOf(page), await page.evaluate('document.images[0].naturalWidth')]).toEqual(['image/png', 1])
+  })
+
+  it.each(['text/plain', 'text/csv', 'application/json', 'text/markdown; charset=x'])(
+    'shows %s as text',
+    async (type) => {
+      const id = await documentOf('a.txt', Buffer.from(`${HTML} é`), type)
+      const { page } = await open(await linkTo(id, 'inline'))
+      expect([await typeOf(page), await page.title()]).toEqual(['text/plain', ''])
+      expect(await page.evaluate('document.body.innerText')).toBe(`${HTML} é`)
+    },
+  )
+
+  // This browser has no viewer for PDF: it shows what the answer tells others.
+  it('gets a PDF to show', async () => {
+    const answer = await fetch(await linkTo(await documentOf('a.pdf', Buffer.from(PDF), 'application/pdf'), 'inline'))
+    const told = ['content-type', 'content-disposition'].map((name) => answer.headers.get(name))
+    expect(told).toEqual(['application/pdf', `inline; filename="a.pdf"; filename*=UTF-8''a.pdf`])
+    expect(await answer.text()).toBe(PDF)
+  })
+
+  it.each(['text/html', 'image/svg+xml', 'application/xml'])('saves %s, and runs nothing of it', async (type) => {
+    const id = await documentOf('a.html', Buffer.from(HTML), type)
+    expect((await ask('POST', `/files/${id}/links`, { disposition: 'inline' })).error).toMatchObject({
+      metadata: { reason: 'inline_not_allowed' },
+    })
+    const { page } = await open()
+    const saving = page.waitForEvent('download')
+    const address = await linkTo(id, 'attachment')
+    await page.goto(address).catch(() => undefined)
+    expect((await saving).suggestedFilename()).toBe('a.html')
+    expect(await page.title()).not.toBe('it runs')
+  })
+
+  it('tells what is not there on a page without a script, and to search engines nothing', async () => {
+    const origin = new URL(service().demo.base_url).origin
+    const { page } = await open()
+    const answer = await page.goto(`${origin}/l/cfl_${'0'.repeat(44)}`)
+    expect([answer?.status(), await page.innerText('body')]).toEqual([404, 'There is no such link.'])
+    expect(await page.evaluate('document.scripts.length')).toBe(0)
+    expect(answer?.headers()['x-robots-tag']).toBe('noindex')
+  })
+})
