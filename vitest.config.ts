@@ -9,20 +9,19 @@ import './test/tools.mjs'
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.test/compile-cache')
 
 const EXPLORER = 'test/protocol/explorer/explorer.test.ts'
-const HISTORIES = 'test/protocol/histories/*.test.ts'
+/** Of these, npm test runs a tenth, and npm run test:machine all. */
+const LONG_WHEN_WHOLE = [EXPLORER, 'test/protocol/histories/*.test.ts', 'test/api/hostile-input.test.ts']
+/** No less of it would show anything. */
+const ONLY_WHOLE = 'test/unit/audit/audit-memory.test.ts'
 /** No bundle, no framework process, no server but small ones of their own: these start at once. */
 const FAST = [
   'test/pages/**/*.test.ts',
   'test/unit/**/*.test.ts',
   'test/api/**/*.test.ts',
-  EXPLORER,
-  HISTORIES,
+  ...LONG_WHEN_WHOLE,
   // On the tables in memory; on the embedded DynamoDB among SLOW.
   'test/contract/{api-key-administration,document*,due-work,erasures,ledger*,links,rate-limiter}.test.ts',
 ]
-/** No less of it would show anything. */
-const ONLY_WHOLE = 'test/unit/audit/audit-memory.test.ts'
-const FAULT_MATRIX = 'test/protocol/faults/fault-matrix.test.ts'
 /** On stand-ins; what is deployed, as packaged; and one start of the local service. */
 const ONE_START = 'test/machine/start.test.ts'
 const SLOW = [
@@ -31,38 +30,49 @@ const SLOW = [
   'test/template/**/*.test.ts',
   ONE_START,
 ]
-/** Forty seconds, of what few changes touch: npm run test:machine. */
-const LONG = ['test/template/{release,cfn-lint}.test.ts', 'test/protocol/explorer/planted-bugs.test.ts']
+/** A minute, of what few changes touch: npm run test:machine. */
+const LONG = [
+  'test/template/{release,cfn-lint}.test.ts',
+  'test/protocol/explorer/planted-bugs.test.ts',
+  'test/protocol/faults/{fault-matrix,contention}.test.ts',
+]
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
 /** Longest first: begun late, they would go on alone. A fresh clone knows nothing but the sizes of files. */
 const LONGEST = [
   'mock-account',
-  'page',
-  'roll-back',
   'aws-workflow',
-  'planted-bugs',
   'fault-matrix',
-  'contention',
-  'start',
-  'replacements',
-  'file-operations',
-  'readme',
-  'storms-kills',
+  'page',
   'smoke',
-  'release',
+  'storms-kills',
+  'turns-page',
+  'planted-bugs',
+  'roll-back',
+  'file-operations',
   'random-histories',
-  'failure-map',
   'clients-page',
-  'cfn-lint',
+  'storm-erasures',
   'hostile-input',
   'explorer',
+  'failure-map',
+  'cfn-lint',
+  'bounded-work',
+  'contention',
+  'exact-promotions',
+  'tests-that-hang',
+  'tenants-page',
+  'start',
+  'replacements',
+  'dev',
+  'call-budget',
+  'every-operation',
 ]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const length = ({ moduleId }: TestSpecification) => LONGEST.toReversed().indexOf(basename(moduleId, '.test.ts'))
     // A worker is of one project. The small files come last, and keep all of them at work to the end.
-    const isSmall = ({ project }: TestSpecification) => Number(['fast', 'shallow'].includes(project.name))
+    const isSmall = ({ project }: TestSpecification) => Number(project.name === 'fast')
     return (await super.sort(files)).toSorted(
       (one, other) => isSmall(one) - isSmall(other) || length(other) - length(one),
     )
@@ -104,11 +114,10 @@ export default defineConfig({
     // Of the tests of one file that say they may run side by side.
     maxConcurrency: 16,
     projects: [
-      { extends: true, test: { name: 'fast', include: FAST, provide: { depth: 'deep' }, ...inOneProcess } },
       {
         extends: true,
         test: {
-          name: 'shallow',
+          name: 'fast',
           include: FAST,
           exclude: [ONLY_WHOLE],
           provide: { depth: 'shallow' },
@@ -121,7 +130,6 @@ export default defineConfig({
           name: 'slow',
           include: SLOW,
           exclude: [AFTER_ALL_OTHERS, ...LONG],
-          provide: { depth: 'shallow' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
           // Most of their work would be to load the SDK and the policies' rules again for each file. These leave nothing
@@ -136,9 +144,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'machine',
-          include: ['test/machine/**/*.test.ts', ...LONG, FAULT_MATRIX, HISTORIES],
+          include: ['test/machine/**/*.test.ts', ...LONG, ...LONG_WHEN_WHOLE, ONLY_WHOLE],
           exclude: [ONE_START],
-          provide: { depth: 'whole' },
+          provide: { depth: 'deep' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
           // As above.

@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { AnyResponse } from '../../support/api/openapi.ts'
-import { isShallow } from '../../support/depth.ts'
 import { faultsAt, type PlannedFault, type Step } from '../../support/protocol/fault-kinds.ts'
 import { SCENARIOS } from '../../support/protocol/fault-scenarios.ts'
 import { expectWhole, heal } from '../../support/protocol/heal.ts'
@@ -10,8 +9,6 @@ import type { StoresSnapshot } from '../../support/protocol/test-stores.ts'
 import { useTestProcesses } from '../../support/protocol/use-test-processes.ts'
 import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
 
-/** Every eighth in npm test: even then, every step meets some of its faults. All others in npm run test:machine. */
-const isOfThisRun = (_: unknown, index: number) => (index % 8 === 0) === isShallow()
 /** The time of all processes: no run makes different calls from the next because time has passed. */
 const NOW_MS = Date.now()
 /** Later than any lease, those of runs that began two hours later among them. */
@@ -126,7 +123,7 @@ describe.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] a
       })
       expect(steps.length).toBeGreaterThan(0)
       counts.steps += steps.length
-      const faults = faultsAt(steps).filter(isOfThisRun)
+      const faults = faultsAt(steps)
       await onProcesses.all(faults, async (fault, process) => {
         counts.runs++
         try {

@@ -9,11 +9,11 @@ import type { AnyResponse } from '../../support/api/openapi.ts'
 import { CONTAINER, createTestApi, PATH } from '../../support/api/test-api.ts'
 import { assertProperty } from '../../support/assert-property.ts'
 import { createMemoryS3, memoryS3Client } from '../../support/aws/memory-s3.ts'
-import { casesOf, depth } from '../../support/depth.ts'
+import { casesOf } from '../../support/depth.ts'
 import { COPY_SETTINGS } from '../../support/stores/memory-objects.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
-const INTERLEAVINGS = casesOf('INTERLEAVINGS', depth() === 'whole' ? 700 : 300)
+const INTERLEAVINGS = casesOf('INTERLEAVINGS', 1000)
 const hash = (algorithm: string, bytes: Buffer) => createHash(algorithm).update(bytes).digest('hex')
 /** Two have the same size. */
 const VERSIONS = ['before', 'after!', 'longer than both'].map((text) => {

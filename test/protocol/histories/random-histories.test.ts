@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { MAX_REFUNDS } from '../../../lib/aws/dynamodb/ledger.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { assertProperty } from '../../support/assert-property.ts'
-import { casesOf, depth } from '../../support/depth.ts'
+import { casesOf } from '../../support/depth.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 import { FATES, type Fate } from '../explorer/process.ts'
 import type { Request } from '../explorer/requests.ts'
@@ -13,7 +13,7 @@ import { type Circumstances, type Move, World } from '../explorer/world.ts'
 
 skipWaits({ random: () => 1 })
 
-const HISTORIES = casesOf('HISTORIES', depth() === 'whole' ? 300 : 200)
+const HISTORIES = casesOf('HISTORIES', 500)
 const HOUR_MS = 3_600_000
 /** Ten times as long as they take on a slow machine. */
 const TIMEOUT_MS = 180_000 + HISTORIES * 300
