@@ -13,7 +13,7 @@ import { matches } from '../../stream-records.ts'
 import type { Statement } from '../../template/iam-policies.ts'
 import { copyProject, serverless } from '../../template/packages.ts'
 import { PLACEHOLDERS, statementsOfPolicies } from '../../template/policy-files.ts'
-import { type AdminResult, jsonLines, runAdminProcess } from '../admin.ts'
+import { type AdminResult, jsonLines, runAdmin } from '../admin.ts'
 import { type DeployedApi, serveDeployed } from './deployed-api.ts'
 import { startGate } from './gate.ts'
 import { MOCK_ACCOUNT, signedFor, TABLES_KEY } from './identities.ts'
@@ -80,7 +80,7 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
   for (const [name, value] of Object.entries(account.environment)) vi.stubEnv(name, value)
   const apis: DeployedApi[] = []
 
-  const admin = (...args: string[]): Promise<AdminResult> => runAdminProcess(['--stage', name, ...args], as(args[0]))
+  const admin = (...args: string[]): Promise<AdminResult> => runAdmin(['--stage', name, ...args], as(args[0]))
 
   /** @returns its output, and whether it succeeded */
   async function framework(...args: string[]): Promise<{ hasSucceeded: boolean; output: string }> {
