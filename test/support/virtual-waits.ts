@@ -19,12 +19,6 @@ export function replaceWaits(wait: Wait): void {
   afterAll(() => set(original))
 }
 
-/** In the test file that calls this, only waits of at least this length are skipped. */
-export function skipWaitsFrom(leastMs: number): void {
-  const { setTimeout: wait } = timers
-  replaceWaits((ms, value, options) => (ms >= leastMs ? Promise.resolve(value) : wait(ms, value, options)))
-}
-
 /** Since the test began. */
 interface SkippedTime {
   /** The waits that were skipped. */

@@ -115,8 +115,4 @@ export const bytesOf = async (content: Content) =>
   Buffer.from(await (content instanceof Response ? content : new Response(content)).arrayBuffer())
 
 /** All pages of a list. */
-export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const list = []
-  for await (const item of items) list.push(item)
-  return list
-}
+export const all = <Item>(items: AsyncIterable<Item>) => Array.fromAsync(items)

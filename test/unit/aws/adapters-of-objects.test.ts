@@ -29,12 +29,6 @@ function storeOn(answers: Parameters<typeof clientOf>[0]) {
   return { store: createObjectStore(settings), sent, names, onRefusedMissingKey }
 }
 
-const listed = async <Item>(items: AsyncIterable<Item>) => {
-  const all: Item[] = []
-  for await (const item of items) all.push(item)
-  return all
-}
-
 it.each([
   [false, {}],
   [false, { StorageClass: 'STANDARD_IA' }],
@@ -59,7 +53,9 @@ describe('what S3 answers without what it should say', () => {
       ListObjectsV2Command: () => ({ Contents: [{ Key: 's', Size: 1, ETag }] }),
     })
     const files = createContainerFiles({ client, sandboxBucket: 'sandboxes' })
-    const [page] = await listed(files.listContainerFiles({ keyPrefix: '', afterKey: undefined, firstPage: 1 }, signal))
+    const [page] = await Array.fromAsync(
+      files.listContainerFiles({ keyPrefix: '', afterKey: undefined, firstPage: 1 }, signal),
+    )
     const found = await files.findContainerFile('s', signal)
     expect([found?.etag, page?.files[0]?.etag]).toEqual(['"e"', '"e"'])
   })
@@ -67,7 +63,7 @@ describe('what S3 answers without what it should say', () => {
   it('is no unfinished upload', async () => {
     const Uploads = [{ Key: 'd' }, { UploadId: 'u' }, { Key: 'd', UploadId: 'u' }]
     const { store } = storeOn({ ListMultipartUploadsCommand: () => ({ Uploads }) })
-    expect(await listed(store.listUploads('d', signal))).toEqual([{ objectKey: 'd', uploadId: 'u' }])
+    expect(await Array.fromAsync(store.listUploads('d', signal))).toEqual([{ objectKey: 'd', uploadId: 'u' }])
   })
 
   it.each([
@@ -172,7 +168,9 @@ it.each([
 ])('a listing decodes keys only when S3 has encoded them: %s', async (EncodingType, objectKey) => {
   const { client } = clientOf({ ListObjectsV2Command: () => ({ EncodingType, Contents: [{ Key: 'a+b%25' }] }) })
   const files = createContainerFiles({ client, sandboxBucket: 'sandboxes' })
-  const all = await listed(files.listContainerFiles({ keyPrefix: 'a', afterKey: undefined, firstPage: 5 }, signal))
+  const all = await Array.fromAsync(
+    files.listContainerFiles({ keyPrefix: 'a', afterKey: undefined, firstPage: 5 }, signal),
+  )
   expect(all.flatMap(({ files }) => files).map((file) => file.objectKey)).toEqual([objectKey])
 })
 
