@@ -113,11 +113,18 @@ it('what programs see has the fields that docs/administration.md names, for ever
   const keyId = `${lines[0]?.key_id}`
   await expectFields('keys list')
   await expectFields('keys rotate', keyId)
-  await expectFields('keys change', keyId, '--expires', 'never')
+  await expectFields('keys change', keyId, '--expires', 'never', '--with-links')
   await expectFields('keys delete', keyId, '--yes')
   await expectFields('documents expire', 'ws_demo', id, '--in', '1h')
   await expectFields('documents list', 'ws_demo')
   await expectFields('documents show', 'ws_demo', id)
+  const { base_url, management_key } = service().demo
+  await fetch(`${base_url}/files/${id}/links`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${management_key}` },
+  })
+  const links = await expectFields('documents links', 'ws_demo', id)
+  await expectFields('documents unlink', 'ws_demo', id, `${links.lines[0]?.id}`)
   await expectFields('documents delete', 'ws_demo', id, '--yes')
   await expectFields('containers put', join(ROOT, 'LICENSE'), '--container', 'sess_json')
   await expectFields('containers grant', 'sess_json')

@@ -61,9 +61,9 @@ describe('docs/clients.md', () => {
     await service().putFile(workspaceId, 'sess_clients', 'output/report.csv', REPORT)
     const [command, file] = COMMANDS[block.language] as [string, string]
     await writeFile(join(directory, file), block.code)
-    const promotions = () => proxy.calls.filter(({ method }) => method === 'POST').length
+    const promotions = () => proxy.calls.filter(({ path }) => path.endsWith('/promote')).length
     proxy.calls.length = 0
-    proxy.fault = ({ method }) => (method === 'POST' && promotions() === 1 ? { kind: 'lose_answer' } : undefined)
+    proxy.fault = ({ path }) => (path.endsWith('/promote') && promotions() === 1 ? { kind: 'lose_answer' } : undefined)
     const own = { API_KEY: apiKey, CONTAINER_ID: 'sess_clients', TOOL_CALL_ID: 'call_1' }
     const env = { ...process.env, ...own, BASE_URL: `${proxy.endpoint}/v1` }
     const runBlock = () => run(command, [file], { cwd: directory, env })

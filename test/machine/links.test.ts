@@ -67,6 +67,22 @@ describe.skipIf(!HAS_BROWSER)('a link in a browser, which has no key', () => {
     expect(await page.title()).not.toBe('it runs')
   })
 
+  it('is listed and taken back by the command line, alone or with the key that made it', async () => {
+    const { workspace_id } = service().demo
+    const id = await documentOf('b.txt', Buffer.from('b'), 'text/plain')
+    const addresses = [await linkTo(id, 'attachment'), await linkTo(id, 'inline')]
+    const statuses = () => Promise.all(addresses.map(async (each) => (await fetch(each)).status))
+    const links = async () => (await service().admin('documents', 'links', workspace_id, id)).stdout
+    const [, linkId = '', keyId = ''] = /(link_\w+) +attachment .* (key_\w+)/.exec(await links()) ?? []
+    expect(await statuses()).toEqual([200, 200])
+    expect((await service().admin('documents', 'unlink', workspace_id, id, linkId)).stderr).toContain('taken back')
+    expect((await service().admin('documents', 'unlink', workspace_id, id, linkId)).stderr).toContain('no such link')
+    expect(await statuses()).toEqual([404, 200])
+    const changed = await service().admin('keys', 'change', keyId, '--expires', 'never', '--with-links')
+    expect(changed.stderr).toMatch(/\d+ links? taken back/)
+    expect([await statuses(), await links()]).toEqual([[404, 404], ''])
+  })
+
   it('tells what is not there on a page without a script, and to search engines nothing', async () => {
     const origin = new URL(service().demo.base_url).origin
     const { page } = await open()

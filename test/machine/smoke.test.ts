@@ -89,7 +89,7 @@ describe('npm run admin -- smoke', () => {
       'a copy of a former version: the sandbox bucket is not versioned',
     ])
     expect([result.code, result.stderr]).toEqual([0, ''])
-    expect(checks).toHaveLength(29)
+    expect(checks).toHaveLength(30)
     expect(verdicts(result)["S3's answer for a missing key"]?.detail).toBe('404')
     expect(await remains()).toEqual([])
   })

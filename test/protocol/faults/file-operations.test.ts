@@ -165,12 +165,12 @@ describe.concurrent('open_link', () => {
       })
       const answer = await Promise.race([opening, process.died()])
       const mayBeReplaced = process.mayBeReplaced()
-      process.restart()
+      process.restart({ onTheWire: false })
       expect(isMet).toBe(true)
       if (!mayBeReplaced) expect([302, 404, 500, 503]).toContain(answer?.status)
       await process.deliverLate()
       expect((await process.openLink(link.token)).status).toBe(302)
-    }),
+    }, false),
   )
 })
 
