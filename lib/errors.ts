@@ -118,7 +118,7 @@ export const REASONS = {
   too_many_links: { status: 400, detail: 'The document has 100 links: take some back.' },
   inline_not_allowed: {
     status: 400,
-    detail: 'Browsers may not show such a document: ask for "attachment".',
+    detail: 'Browsers must not show this type: ask for "attachment".',
   },
   link_not_found: {
     status: 404,

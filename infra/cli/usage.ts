@@ -1,5 +1,12 @@
 import type { Command } from 'commander'
-import { listOf, parseContainerId, parseDocumentId, parseKeyId, parseWorkspaceId } from './terminal/parse-values.ts'
+import {
+  listOf,
+  parseContainerId,
+  parseDocumentId,
+  parseKeyId,
+  parseLinkId,
+  parseWorkspaceId,
+} from './terminal/parse-values.ts'
 
 /** The arguments that several commands have, by the names that their usage gives them. */
 const ARGUMENTS: Record<string, { what: string; parse(text: string): string }> = {
@@ -7,6 +14,7 @@ const ARGUMENTS: Record<string, { what: string; parse(text: string): string }> =
   container_id: { what: 'the container', parse: parseContainerId },
   key_id: { what: 'which key', parse: parseKeyId },
   document_id: { what: 'which document', parse: parseDocumentId },
+  link_id: { what: 'which link', parse: parseLinkId },
 }
 
 /** Makes a command of a group, by its usage: `show <key_id>`. */

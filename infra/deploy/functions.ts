@@ -13,33 +13,41 @@ export interface FunctionEntry {
   description: string
   /** The routes of its operations (lib/http/operations.ts), such as `GET /v1/files`; empty for functions that no request invokes. */
   routes: string[]
-  /** Its callers have keys. */
+  /** Its callers have API keys. */
   hasCallers: boolean
   /** Without a value for this setting, nothing of the function is there. */
   setting?: string
   /** Further properties, for the framework. */
-  function?: Partial<Pick<WrittenFunction, 'timeout' | 'events'>>
+  function?: Partial<Pick<WrittenFunction, 'timeout' | 'events' | 'environment'>>
   /** Statements of its role, in addition to those of all roles. */
   statements: object[]
 }
 
-const FILES = globSync('functions/*.yml', { cwd: RESOURCES }).sort()
 type Operation = { route: string; function: string; for?: string; setting?: string }
-const OF_ALL: readonly Operation[] = [...Object.values(OPERATIONS), ...Object.values(PUBLIC_OPERATIONS)]
-const ALL = FILES.map((file) => {
-  const entry: Omit<FunctionEntry, 'name' | 'routes' | 'hasCallers'> = parse(read(file))
-  const name = basename(file, '.yml')
-  const operations = OF_ALL.filter((operation) => operation.function === name)
-  return { ...entry, name, operations, hasCallers: operations.some((operation) => 'for' in operation) }
-})
+/** What a setting adds to a function. */
+type Addition = { environment: object; statements: object[] }
+type File = Omit<FunctionEntry, 'name' | 'routes' | 'hasCallers'> & { with?: Record<string, Addition> }
 
-/** The functions of a stage, with the routes that its settings ask for. */
+const OF_ALL: readonly Operation[] = [...Object.values(OPERATIONS), ...Object.values(PUBLIC_OPERATIONS)]
+const ALL = globSync('functions/*.yml', { cwd: RESOURCES })
+  .sort()
+  .map((file) => ({ name: basename(file, '.yml'), ...(parse(read(file)) as File) }))
+
+/** The functions of a stage, with the routes, variables and rights that its settings ask for. */
 export function functionsFor(isSet: (setting: string) => boolean): FunctionEntry[] {
   const isWanted = ({ setting }: { setting?: string }) => setting === undefined || isSet(setting)
-  return ALL.filter(isWanted).map(({ operations, ...entry }) => ({
-    ...entry,
-    routes: operations.filter(isWanted).map(({ route }) => route),
-  }))
+  return ALL.filter(isWanted).map(({ with: additions = {}, ...entry }) => {
+    const operations = OF_ALL.filter((operation) => operation.function === entry.name && isWanted(operation))
+    const added = Object.entries(additions).flatMap(([setting, addition]) => (isSet(setting) ? [addition] : []))
+    const environment = Object.assign({}, entry.function?.environment, ...added.map((each) => each.environment))
+    return {
+      ...entry,
+      function: { ...entry.function, ...(Object.keys(environment).length > 0 && { environment }) },
+      statements: [...added.flatMap((each) => each.statements), ...entry.statements],
+      routes: operations.map(({ route }) => route),
+      hasCallers: operations.some((operation) => 'for' in operation),
+    }
+  })
 }
 
 /** A setting that is false, or has no value, asks for nothing. */
@@ -63,7 +71,13 @@ const BY_ITSELF = { versionFunction: false }
 
 type Event = { http?: object; schedule?: { rate: string; input: unknown } }
 /** As in serverless.yml: its handler is its module without the extension, and its export; its timeout is in seconds. */
-export type WrittenFunction = { name: string; handler: string; timeout: number; events: Event[] }
+export type WrittenFunction = {
+  name: string
+  handler: string
+  timeout: number
+  events: Event[]
+  environment?: Record<string, unknown>
+}
 
 /** `functions` of serverless.yml. @param all those that the settings ask for */
 export function functions(all = FUNCTIONS): Record<string, WrittenFunction> {

@@ -38,18 +38,21 @@ export const functionResources = async (framework: Framework) =>
   written.functionResources(await functionsAskedFor(framework))
 export const dashboard = async (framework: Framework) => dashboardOf(await functionsAskedFor(framework))
 
-async function functionsAskedFor({ resolveVariable }: Framework) {
-  const asked = ['eventBus', 'links'].map(async (name) => [name, await resolveVariable(`param:${name}`)])
-  return written.functionsFor(written.isSetIn(Object.fromEntries(await Promise.all(asked))))
+const functionsAskedFor = async (framework: Framework) =>
+  written.functionsFor(written.isSetIn(await valuesIn(framework)))
+
+/** Each setting's value for the stage. */
+async function valuesIn({ resolveVariable }: Framework): Promise<Record<string, unknown>> {
+  const resolved = Object.keys(SETTINGS).map(async (name) => [name, await resolveVariable(`param:${name}`)])
+  return Object.fromEntries(await Promise.all(resolved))
 }
 
 /** `custom.settings`: each setting with the value it has for the stage. */
 export const values = () => mapSettings((_, name) => `\${param:${name}}`)
 
 /** `provider.environment`. */
-export async function environment({ resolveVariable }: Framework): Promise<Record<string, string>> {
-  const resolved = Object.keys(SETTINGS).map(async (name) => [name, await resolveVariable(`param:${name}`)])
-  const values = Object.fromEntries(await Promise.all(resolved))
+export async function environment(framework: Framework): Promise<Record<string, string>> {
+  const values = await valuesIn(framework)
   return environmentOf(`\${self:service}-\${sls:stage}`, (name) =>
     // A bucket has a name even if none was given.
     /^(sandbox|documents)Bucket$/.test(name) ? `\${self:custom.${name}Name}` : String(values[name] ?? ''),

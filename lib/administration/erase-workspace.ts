@@ -12,7 +12,7 @@ export interface ErasureDependencies {
   erasedObjects: ErasedObjects
   apiKeys: Pick<ApiKeyAdministration, 'removeAll'>
   /** @returns how many there were */
-  links: { removeAll(workspaceId: WorkspaceId, signal: AbortSignal): Promise<number> }
+  links: { removeAll(of: { workspaceId: WorkspaceId }, signal: AbortSignal): Promise<number> }
   /** Missing: nobody is told. */
   bus?: EventBus | undefined
   now(): number
@@ -62,7 +62,7 @@ interface Found {
 async function eraseAll(workspaceId: WorkspaceId, deps: ErasureDependencies, signal: AbortSignal): Promise<Found> {
   const { apiKeys, links, erasures, erasedObjects, ledger } = deps
   await apiKeys.removeAll(workspaceId, EVER_MS, signal)
-  let erased = await links.removeAll(workspaceId, signal)
+  let erased = await links.removeAll({ workspaceId }, signal)
   for await (const removed of erasures.removeItems(workspaceId, signal)) erased += removed
   const counted = await ledger.read(workspaceId, signal)
   erased += (counted?.holds.length ?? 0) + (counted?.refunds.length ?? 0)

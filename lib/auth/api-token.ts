@@ -6,14 +6,14 @@ const base62 = baseX('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 export const TOKEN_PREFIX = 'cfp_'
 const KEY_ID_PREFIX = 'key_'
 /** Base62 digits that hold 64 bits: they say whose key it is. */
-export const OWNER_DIGITS = 11
+export const OWNER_LENGTH = 11
 /** Base62 digits that hold 96 bits: they say which key of its owner. */
 const NAME_LENGTH = 17
 /** Base62 digits that hold 160 random bits. */
 const SECRET_LENGTH = 27
 /** Base62 digits that hold a CRC32. */
 const CHECKSUM_LENGTH = 6
-const ID_LENGTH = OWNER_DIGITS + NAME_LENGTH
+const ID_LENGTH = OWNER_LENGTH + NAME_LENGTH
 const TOKEN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH}}$`)
 const KEY_ID = new RegExp(`^${KEY_ID_PREFIX}[0-9A-Za-z]{${ID_LENGTH}}$`)
 
@@ -31,9 +31,9 @@ export const isKeyId = (text: string) => KEY_ID.test(text)
 
 /** The part of a key id that all keys of a workspace, or all platform keys, share. */
 export const ownerHash = (workspaceId: string | undefined) =>
-  workspaceId === undefined ? '0'.repeat(OWNER_DIGITS) : digits(sha256(workspaceId).subarray(0, 8), OWNER_DIGITS)
+  workspaceId === undefined ? '0'.repeat(OWNER_LENGTH) : digits(sha256(workspaceId).subarray(0, 8), OWNER_LENGTH)
 
-export const ownerHashIn = (keyId: string) => keyId.slice(KEY_ID_PREFIX.length, KEY_ID_PREFIX.length + OWNER_DIGITS)
+export const ownerHashIn = (keyId: string) => keyId.slice(KEY_ID_PREFIX.length, KEY_ID_PREFIX.length + OWNER_LENGTH)
 
 /** `cfp_`, the id of its key, 160 random bits, and a checksum, so that typing errors are refused without a lookup. */
 export function newToken(keyId = keyIdOf()): string {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
-import { digits, OWNER_DIGITS, ownerHash, sha256 } from './api-token.ts'
+import { digits, OWNER_LENGTH, ownerHash, sha256 } from './api-token.ts'
 
 const TOKEN_PREFIX = 'cfl_'
 const ID_PREFIX = 'link_'
@@ -13,11 +13,11 @@ const ID_LENGTH = DOCUMENT_LENGTH + NUMBER_LENGTH
 const SECRET_LENGTH = 22
 /** Programs that find addresses in texts often add what follows there. */
 const TOKEN = new RegExp(
-  `^${TOKEN_PREFIX}([0-9A-Za-z]{${OWNER_DIGITS}})([0-9A-Za-z]{${ID_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH}}`,
+  `^${TOKEN_PREFIX}([0-9A-Za-z]{${OWNER_LENGTH}})([0-9A-Za-z]{${ID_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH}}`,
 )
 const LINK_ID = new RegExp(`^${ID_PREFIX}[0-9A-Za-z]{${ID_LENGTH}}$`)
 
-/** What an attempt has made: an id alone may be another document's by and by. */
+/** What an attempt has made: an id alone may be another document's later. */
 export interface DocumentOfAttempt {
   workspaceId: WorkspaceId
   documentId: DocumentId
@@ -25,9 +25,10 @@ export interface DocumentOfAttempt {
 }
 
 /** `cfl_`, whose link it is, which of them, and 128 random bits: 48 characters that any text can hold. */
-export function newLinkToken(of: DocumentOfAttempt): string {
-  const link = linkIdsBegin(of).slice(ID_PREFIX.length) + digits(randomBytes(4), NUMBER_LENGTH)
-  return TOKEN_PREFIX + ownerHash(of.workspaceId) + link + digits(randomBytes(16), SECRET_LENGTH)
+export function newLinkToken(of: DocumentOfAttempt): { token: string; linkId: string } {
+  const linkId = linkIdsBegin(of) + digits(randomBytes(4), NUMBER_LENGTH)
+  const secret = digits(randomBytes(16), SECRET_LENGTH)
+  return { token: TOKEN_PREFIX + ownerHash(of.workspaceId) + linkId.slice(ID_PREFIX.length) + secret, linkId }
 }
 
 /** The beginning that the ids of all links to a document share. */

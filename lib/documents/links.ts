@@ -13,15 +13,17 @@ export interface Link extends DocumentOfAttempt {
   createdBy: string
 }
 
+export const hasEnded = ({ expiresAt }: Link, nowMs: number) => expiresAt.getTime() <= nowMs
+
 export interface Links {
-  /** May be repeated. @returns false when there is another one with this id */
+  /** Sent once: what arrives late must not bring back a link that was removed since. @returns false when there is one with this id */
   add(link: Link, token: string, signal: AbortSignal): Promise<boolean>
   /** @param text begins with a token; what follows does not matter @returns undefined: it leads nowhere, or has ended */
   find(text: string, signal: AbortSignal): Promise<Link | undefined>
-  /** Those to one document that have not ended, by id. They are read consistently. */
+  /** All to one document, also those that have ended, by id. They are read consistently. */
   list(document: DocumentOfAttempt, signal: AbortSignal): Promise<Link[]>
   /** @returns false when the document has no such link */
   remove(link: Pick<Link, 'workspaceId' | 'linkId'> & { documentId: string }, signal: AbortSignal): Promise<boolean>
   /** Removes all of a workspace, also those that cannot be read; or those that a key has made. @returns how many */
-  removeAll(workspaceId: WorkspaceId, signal: AbortSignal, createdBy?: string): Promise<number>
+  removeAll(of: { workspaceId: WorkspaceId } | { createdBy: string }, signal: AbortSignal): Promise<number>
 }

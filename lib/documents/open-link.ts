@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/ports/ledger.ts'
 import type { Log } from '../logging.ts'
 import { type DownloadDocumentDependencies, requireContent } from './download-document.ts'
 import { findDocument } from './find-document.ts'
-import type { Link, Links } from './links.ts'
+import type { Links } from './links.ts'
 
 export interface OpenLinkDependencies extends DownloadDocumentDependencies {
   links: Pick<Links, 'find'>
@@ -29,30 +29,30 @@ export async function openLink(
   const link = await deps.links.find(token, signal)
   if (link === undefined) throw new ServiceError('link_not_found')
   try {
-    const document = await findLinked(link, deps, signal)
+    const [document, ledger] = await Promise.all([
+      findDocument(link, deps, signal),
+      deps.ledger.read(link.workspaceId, signal),
+    ])
+    const { state = 'scheduled' } = ledger?.erasure ?? {}
+    // An id may be given again to what is made of another file. And whoever disables or ends a workspace wants nothing of
+    // it to be seen.
+    if (document.attemptId !== link.attemptId || ledger?.isDisabled || state !== 'scheduled')
+      throw new ServiceError('link_not_found')
     await requireContent(document, log, deps, signal)
-    const nowMs = deps.now()
-    const { disposition } = link
-    const inline = disposition === 'inline' ? inlineType(document.mimeType) : undefined
+    const inline = link.disposition === 'inline' ? inlineType(document.mimeType) : undefined
     const contentType = inline ?? document.mimeType
-    const described = describeDownload(document.objectKey, document.filename, contentType, disposition)
-    // The link ends no later than its document.
-    const life = lifeOfUrl(nowMs, link.expiresAt, inline && isPlayed(inline) ? LIFE_OF_PLAYED_MS : undefined)
+    const described = describeDownload(
+      document.objectKey,
+      document.filename,
+      contentType,
+      inline === undefined ? 'attachment' : 'inline',
+    )
+    const endMs = Math.min(link.expiresAt.getTime(), document.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY)
+    const life = lifeOfUrl(deps.now(), new Date(endMs), inline && isPlayed(inline) ? LIFE_OF_PLAYED_MS : undefined)
     const download = { url: await deps.downloads.signDocument(described, life), expiresAt: life.until }
     return { document, contentType, download }
   } catch (error) {
     const isGone = error instanceof ServiceError && error.status === 404
     throw isGone ? new ServiceError('link_not_found', { cause: error }) : error
   }
-}
-
-/** An id may be given again to what is made of another file: a link goes on to the document that it was made for. */
-async function findLinked(link: Link, deps: OpenLinkDependencies, signal: AbortSignal): Promise<WorkspaceDocument> {
-  const [document, ledger] = await Promise.all([
-    findDocument(link, deps, signal),
-    deps.ledger.read(link.workspaceId, signal),
-  ])
-  // A platform that disables a workspace wants nothing of it to be seen.
-  if (document.attemptId === link.attemptId && !ledger?.isDisabled) return document
-  throw new ServiceError('link_not_found')
 }

@@ -1,9 +1,9 @@
-import { newLinkToken, readLinkToken } from '../auth/link-token.ts'
+import { type DocumentOfAttempt, newLinkToken } from '../auth/link-token.ts'
 import { ServiceError } from '../errors.ts'
 import { inlineType } from '../files/inline-type.ts'
 import type { WorkspaceId } from '../ids.ts'
 import { type FindDocumentDependencies, findDocument } from './find-document.ts'
-import type { Link, Links } from './links.ts'
+import { hasEnded, type Link, type Links } from './links.ts'
 
 /** Those that race may be a few more. */
 const MOST_LINKS = 100
@@ -28,14 +28,15 @@ export async function shareDocument(
   const { documentId, attemptId, mimeType, expiresAt } = await findDocument(request, deps, signal)
   if (disposition === 'inline' && inlineType(mimeType) === undefined) throw new ServiceError('inline_not_allowed')
   const made = { workspaceId, documentId, attemptId }
-  const others = await deps.links.list(made, signal)
-  if (others.length >= MOST_LINKS) throw new ServiceError('too_many_links')
   const createdAt = new Date(deps.now())
+  const [live, ended] = await linksOf(made, deps, signal)
+  if (live.length >= MOST_LINKS) throw new ServiceError('too_many_links')
+  // DynamoDB takes days to remove them, and each new link would have to be told from all of them.
+  await Promise.all(ended.map((each) => deps.links.remove(each, signal)))
   const endsAtMs = Math.floor((createdAt.getTime() + request.lifeMs) / 1000) * 1000
-  const token = newLinkToken(made)
+  const { token, linkId } = newLinkToken(made)
   const link: Link = {
-    ...{ ...made, disposition, createdAt, createdBy },
-    linkId: readLinkToken(token)?.linkId ?? '',
+    ...{ ...made, linkId, disposition, createdAt, createdBy },
     // It leads nowhere once its document is gone.
     expiresAt: new Date(Math.min(endsAtMs, expiresAt?.getTime() ?? endsAtMs)),
   }
@@ -49,6 +50,13 @@ export async function listLinks(
   deps: ShareDocumentDependencies,
   signal: AbortSignal,
 ): Promise<Link[]> {
-  const links = await deps.links.list(await findDocument(request, deps, signal), signal)
-  return links.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime())
+  const [live] = await linksOf(await findDocument(request, deps, signal), deps, signal)
+  return live.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime())
+}
+
+async function linksOf(document: DocumentOfAttempt, { links, now }: ShareDocumentDependencies, signal: AbortSignal) {
+  const { live = [], ended = [] } = Object.groupBy(await links.list(document, signal), (link) =>
+    hasEnded(link, now()) ? 'ended' : 'live',
+  )
+  return [live, ended] as const
 }

@@ -79,11 +79,12 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     const request = { parameters: { document_id: 'x', container_id: 'x', file_id: 'x' } }
     const headers = { Authorization: `Bearer ${token}` }
     for (let i = 0; i < 5; i++) await api.call(name, { ...request, headers })
+    const before = api.stored.attributes(KEYS_TABLE)
     for (const parameters of [request.parameters, api.parameters]) {
       const response = await api.call(name, { parameters, headers })
       expect(response).toMatchObject({ status: 429, headers: { 'retry-after': own ? '2' : '1' } })
     }
-    expect(api.stored.documents().length).toBe(1)
+    expect([api.stored.documents().length, api.stored.attributes(KEYS_TABLE)]).toEqual([1, before])
   })
 
   const NAMED = [

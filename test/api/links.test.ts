@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { eraseWorkspace } from '../../lib/administration/erase-workspace.ts'
+import { newLinkToken } from '../../lib/auth/link-token.ts'
 import type { ApiEvent } from '../../lib/http/request-state.ts'
 import type { DocumentId, WorkspaceId } from '../../lib/ids.ts'
 import { useDocumentsApi } from '../support/api/documents-api.ts'
@@ -10,7 +11,6 @@ import { reasonOf } from '../support/api/promotion-answers.ts'
 import { lambdaContext, routeEvent } from '../support/api/rest-event.ts'
 import { DOCUMENTS_TABLE, KEYS_TABLE } from '../support/dynamodb/memory-tables.ts'
 
-const DAY_MS = 86_400_000
 const files = useDocumentsApi()
 const { record, remove } = files
 const { signal } = new AbortController()
@@ -45,6 +45,12 @@ describe('a link', () => {
       created_by: expect.stringMatching(/^key_/),
     })
     expect(token).toMatch(/^cfl_[0-9A-Za-z]{44}$/)
+    // As long as 128 bits are, however they begin.
+    expect(
+      new Set(await Promise.all(Array.from({ length: 30 }, async () => (await shared()).token.at(-20)))).size,
+    ).toBeGreaterThan(9)
+    const [stored] = files.api.stored.attributes(KEYS_TABLE).filter(({ key_id }) => key_id?.S === link.id)
+    expect(stored?.ttl_at).toEqual({ N: String(Date.parse(link.expires_at) / 1000) })
     const { status, headers } = await open(token)
     const common = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex' }
     expect([status, headers]).toMatchObject([302, common])
@@ -55,6 +61,8 @@ describe('a link', () => {
       'X-Amz-Expires': '120',
     })
     expect((await open(token)).status).toBe(302)
+    const film = await shared({ mimeType: 'video/mp4' })
+    expect(queryOf((await open(film.token)).headers.location)['X-Amz-Expires']).toBe('120')
   })
 
   it('is stored, logged and counted nowhere: only its hash and its id are', async () => {
@@ -82,19 +90,26 @@ describe('a link', () => {
     const headers = { 'content-type': 'text/csv', 'content-length': `${document.sizeBytes}`, 'x-robots-tag': 'noindex' }
     expect(answer).toMatchObject({ statusCode: 200, body: '', headers })
     expect(answer.headers).not.toHaveProperty('location')
+    const inline = await openWith((await shared({}, { disposition: 'inline' })).token, 'head')
+    expect(inline.headers).toMatchObject({ 'content-type': 'text/plain; charset=utf-8' })
   })
 
   it('ends with its document at the latest', async () => {
     const expiresAt = new Date('2026-11-22T00:00:00Z')
-    expect((await shared({ expiresAt })).link.expires_at).toBe(expiresAt.toISOString())
+    const { link, token } = await shared({ expiresAt, mimeType: 'video/mp4' }, { disposition: 'inline' })
+    expect(link.expires_at).toBe(expiresAt.toISOString())
+    // An operator lets it end earlier.
+    const due_at = { N: `${Date.parse('2026-11-21T09:38:45Z')}` }
+    await files.api.stored.change(DOCUMENTS_TABLE, (item) => Object.assign(item, { due_at }))
+    expect(queryOf((await open(token)).headers.location)['X-Amz-Expires']).toBe('10')
   })
 
   it('goes on without the key that made it, until all that the key made is taken back', async () => {
-    const { token, document } = await shared()
+    const { token } = await shared()
     const { createdBy } = (await files.api.ports.links.find(token, signal)) ?? {}
     await files.api.ports.keyAdministration.remove(`${createdBy}`, signal)
     expect((await open(token)).status).toBe(302)
-    expect(await files.api.ports.links.removeAll(document.workspaceId, signal, createdBy)).toBe(1)
+    expect(await files.api.ports.links.removeAll({ createdBy: `${createdBy}` }, signal)).toBe(1)
     expect((await open(token)).status).toBe(404)
   })
 
@@ -107,6 +122,14 @@ describe('a link', () => {
     expect([...calls, head].map(({ mock }) => mock.calls.length)).toEqual([1, 1, 1, 1])
   })
 })
+
+/** Goes on with the erasure of a workspace without objects. */
+function erase(workspaceId: WorkspaceId, change = {}) {
+  const { ports } = files.api
+  const erasedObjects = { erase: async () => ({ erased: 0, refused: 0 }) }
+  const deps = { ...ports, apiKeys: ports.keyAdministration, erasedObjects, bus: undefined, ...change }
+  return eraseWorkspace(workspaceId, deps, signal)
+}
 
 describe('one answer for all that is not there', () => {
   type Shared = Awaited<ReturnType<typeof shared>>
@@ -124,7 +147,7 @@ describe('one answer for all that is not there', () => {
         expect(reasonOf(await files.api.call('delete_link', { parameters }))).toBe('link_not_found')
       },
     ],
-    ['over', () => files.setClock(files.api.clock.nowMs + 7 * DAY_MS)],
+    ['over', ({ link }) => files.setClock(Date.parse(link.expires_at))],
     ['to a deleted document', ({ document }) => remove(document.documentId)],
     ['to one that has lost its content', ({ document }) => files.api.objects.documents.delete(document.objectKey)],
     [
@@ -136,21 +159,11 @@ describe('one answer for all that is not there', () => {
       () => files.api.call('save_workspace', { parameters: { workspace_id: 'ws_1' }, body: { disabled: true } }),
     ],
     [
-      'of an erased workspace',
-      async ({ document }) => {
-        const { workspaceId } = document
-        const parameters = { workspace_id: workspaceId }
-        expect((await files.api.call('save_erasure', { parameters, body: {} })).status).toBe(200)
-        const erasedObjects = { erase: async () => ({ erased: 0, refused: 0 }) }
-        const { ports } = files.api
-        await eraseWorkspace(
-          workspaceId,
-          { ...ports, apiKeys: ports.keyAdministration, erasedObjects, bus: undefined },
-          signal,
-        )
-        expect(
-          files.api.stored.attributes(KEYS_TABLE).filter(({ owner_hash }) => owner_hash?.S?.startsWith('links_')),
-        ).toEqual([])
+      'of a workspace whose erasure has begun',
+      async ({ document: { workspaceId } }) => {
+        await files.api.call('save_erasure', { parameters: { workspace_id: workspaceId }, body: {} })
+        const failing = { removeAll: () => Promise.reject(new Error('not now')) }
+        await expect(erase(workspaceId, { apiKeys: failing })).rejects.toThrow('not now')
       },
     ],
   ]
@@ -171,9 +184,26 @@ describe('one answer for all that is not there', () => {
     ])
   })
 
+  it('and an erasure takes all links along, also one that was under way: it looks again', async () => {
+    const { document, link } = await shared()
+    const { workspaceId } = document
+    await files.api.call('save_erasure', { parameters: { workspace_id: workspaceId }, body: {} })
+    expect((await erase(workspaceId))?.state).toBe('verifying')
+    const { token, linkId } = newLinkToken(document)
+    const late = { ...document, linkId, disposition: 'inline', createdBy: link.id, expiresAt: new Date(8e12) } as const
+    for (const state of ['verifying', 'erased']) {
+      files.api.clock.nowMs += 21 * 60_000
+      if (state === 'verifying') await files.api.ports.links.add(late, token, signal)
+      expect((await erase(workspaceId))?.state).toBe(state)
+    }
+    const left = files.api.stored.attributes(KEYS_TABLE).filter(({ owner_hash }) => owner_hash?.S?.startsWith('links_'))
+    expect(left).toEqual([])
+  })
+
   it('in a browser, a page without a script', async () => {
     const answer = await openWith('<script>alert(1)</script>', 'GET', { Accept: 'text/html,*/*;q=0.8' })
-    expect(answer).toMatchObject({ statusCode: 404, headers: { 'content-type': 'text/html; charset=utf-8' } })
+    const headers = { 'content-type': 'text/html; charset=utf-8', vary: expect.stringContaining('Accept') }
+    expect(answer).toMatchObject({ statusCode: 404, headers })
     expect(answer.body).toContain('<p>There is no such link.')
     expect(answer.body).not.toMatch(/script|style|http|alert/)
     expect(answer.headers?.['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'")
@@ -247,6 +277,28 @@ describe('the links of a document', () => {
     expect(reasonOf(await share(document.documentId))).toBe('too_many_links')
     files.api.clock.nowMs += 60_000
     expect((await share(document.documentId)).status).toBe(200)
+  })
+
+  it('are taken back by id or by what their addresses end in, which no log gets', async () => {
+    const { document, token } = await shared()
+    const parameters = { document_id: document.documentId, link_id: token }
+    expect((await files.api.call('delete_link', { parameters })).status).toBe(200)
+    expect((await open(token)).status).toBe(404)
+    await files.api.call('delete_link', { parameters: { ...parameters, link_id: `x${token}` } })
+    expect(JSON.stringify(files.api.logged)).not.toContain(token.slice(-22))
+  })
+
+  it('that have ended do not stay for the next one to be told from', async () => {
+    const { document } = await shared({}, { expires_in_seconds: 60 })
+    files.api.clock.nowMs += 60_000
+    await share(document.documentId)
+    expect(files.api.stored.attributes(KEYS_TABLE).filter(({ ttl_at }) => ttl_at)).toHaveLength(1)
+  })
+
+  it('last a year at most', async () => {
+    const { document, link } = await shared({}, { expires_in_seconds: 31_536_000 })
+    expect(link.expires_at).toBe('2027-11-21T09:38:35.000Z')
+    expect(reasonOf(await share(document.documentId, { expires_in_seconds: 31_536_001 }))).toBe('invalid_body')
   })
 
   it('are those of the workspace alone: another one makes, lists and deletes none', async () => {

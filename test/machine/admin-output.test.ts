@@ -124,7 +124,7 @@ it('what programs see has the fields that docs/administration.md names, for ever
     headers: { authorization: `Bearer ${management_key}` },
   })
   const links = await expectFields('documents links', 'ws_demo', id)
-  await expectFields('documents unlink', 'ws_demo', id, `${links.lines[0]?.id}`)
+  await expectFields('documents unlink', 'ws_demo', id, `${links.lines[0]?.id}`, '--yes')
   await expectFields('documents delete', 'ws_demo', id, '--yes')
   await expectFields('containers put', join(ROOT, 'LICENSE'), '--container', 'sess_json')
   await expectFields('containers grant', 'sess_json')

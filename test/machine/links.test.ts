@@ -71,16 +71,27 @@ describe.skipIf(!HAS_BROWSER)('a link in a browser, which has no key', () => {
     const { workspace_id } = service().demo
     const id = await documentOf('b.txt', Buffer.from('b'), 'text/plain')
     const addresses = [await linkTo(id, 'attachment'), await linkTo(id, 'inline')]
+    const foreign = { headers: { authorization: `Bearer ${service().demo.standard_key}` }, method: 'POST' }
+    const answer = await fetch(`${service().demo.base_url}/files/${id}/links`, foreign)
+    const other = (await answer.json()) as { url: string; created_by: string }
     const statuses = () => Promise.all(addresses.map(async (each) => (await fetch(each)).status))
     const links = async () => (await service().admin('documents', 'links', workspace_id, id)).stdout
     const [, linkId = '', keyId = ''] = /(link_\w+) +attachment .* (key_\w+)/.exec(await links()) ?? []
     expect(await statuses()).toEqual([200, 200])
-    expect((await service().admin('documents', 'unlink', workspace_id, id, linkId)).stderr).toContain('taken back')
-    expect((await service().admin('documents', 'unlink', workspace_id, id, linkId)).stderr).toContain('no such link')
+    expect((await service().admin('documents', 'unlink', workspace_id, id, linkId, '--yes')).stderr).toContain(
+      'taken back',
+    )
+    expect((await service().admin('documents', 'unlink', workspace_id, id, linkId, '--yes')).stderr).toContain(
+      'no such link',
+    )
     expect(await statuses()).toEqual([404, 200])
     const changed = await service().admin('keys', 'change', keyId, '--expires', 'never', '--with-links')
-    expect(changed.stderr).toMatch(/\d+ links? taken back/)
-    expect([await statuses(), await links()]).toEqual([[404, 404], ''])
+    expect(changed.stderr).toMatch(/^\d+ links? taken back/)
+    expect([await statuses(), (await fetch(other.url)).status]).toEqual([[404, 404], 200])
+    // Also of a key that is gone.
+    for (const more of [[], ['--with-links']])
+      await service().admin('keys', 'delete', other.created_by, '--yes', ...more)
+    expect([(await fetch(other.url)).status, await links()]).toEqual([404, ''])
   })
 
   it('tells what is not there on a page without a script, and to search engines nothing', async () => {

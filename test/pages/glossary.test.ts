@@ -28,7 +28,7 @@ const PLAIN = `
   bus call caller cancel choose client clock closing compare connected connections context copied copies copy correct
   count create credentials db decision decode deletion dependencies describe digits discard dynamo earlier emission encode
   enter entry erased event expired expiry fact failure find forgotten formed found free get grant hash head index
-  interval item join keep kept kms least limiter listed listing log longer longest lookups maintained maintenance many
+  interval item join keep kept kms least limiter listed listing log longer longest length lookups maintained maintenance many
   map matches missing ms named never nothing now of on once one only options or outage owner parallel part partition pause pay
   pending perform pinned plan preconditions prefixes process projection promotable promotion put queue range rate read
   ready record refused region remove report require resolve run s3 sandbox see send sent server set setting side

@@ -174,6 +174,11 @@ describe('a deployment that changes settings', () => {
     }
     const absent = { eventBus: /StreamArn|GetRecords|PutEvents|event-bus|sqs/, links: /link|XRay::/i }[name]
     expect(JSON.stringify(bare)).not.toMatch(absent ?? '')
+    // What has another environment is another version: only that reaches the alias.
+    const versions = [bare, set].map((each) =>
+      Object.keys(each).find((id) => id.startsWith('ReadDocumentsLambdaVersion')),
+    )
+    expect(versions[0] === versions[1]).toBe(name !== 'links')
   })
 
   it('that names an event bus changes nothing else', () => {

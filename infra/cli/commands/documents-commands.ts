@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.ts'
-import { isLinkId } from '../../../lib/auth/link-token.ts'
-import type { Link } from '../../../lib/documents/links.ts'
+import { hasEnded, type Link } from '../../../lib/documents/links.ts'
 import { describeLink } from '../../../lib/http/operations/link-operations.ts'
 import type { DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
@@ -161,20 +160,18 @@ async function deleteDocuments(session: Session, workspaceId: WorkspaceId, ids: 
 
 async function listLinks(session: Session, workspaceId: WorkspaceId, documentId: DocumentId) {
   const { links } = await session.stores()
-  const rows = await links.list(await requireDocument(session, workspaceId, documentId), session.signal)
+  const all = await links.list(await requireDocument(session, workspaceId, documentId), session.signal)
+  const rows = all.filter((link) => !hasEnded(link, Date.now()))
   await session.output.list(rows, { columns: LINK_COLUMNS, toJson: describeLink, noun: `links to ${documentId}` })
 }
 
-async function unlink(
-  { output, signal, stores }: Session,
-  workspaceId: WorkspaceId,
-  documentId: DocumentId,
-  ids: string[],
-) {
-  const { links } = await stores()
+async function unlink(session: Session, workspaceId: WorkspaceId, documentId: DocumentId, ids: string[]) {
+  const { output, signal, place } = session
+  await confirm(`Take back ${counted(ids.length, 'link')} to ${documentId} in ${place}?`, session)
+  const { links } = await session.stores()
   for (const linkId of ids) {
-    const isRemoved = isLinkId(linkId) && (await links.remove({ workspaceId, documentId, linkId }, signal))
-    const text = `${linkId}: ${isRemoved ? 'taken back' : 'there is no such link (any more)'}.`
-    output.done(text, { linkId, outcome: isRemoved ? 'removed' : 'absent' })
+    const outcome = (await links.remove({ workspaceId, documentId, linkId }, signal)) ? 'removed' : 'absent'
+    const texts = { removed: 'taken back', absent: 'there is no such link (any more)' }
+    output.done(`${linkId}: ${texts[outcome]}.`, { linkId, outcome })
   }
 }

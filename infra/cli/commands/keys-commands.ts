@@ -31,6 +31,7 @@ const MANAGEMENT = `a management key, with every permission but ${ONLY_IF_LISTED
 const MAY = `what the key may do, one or more, separated by commas: ${PERMISSIONS.join(', ')}`
 const END = 'when it expires: a time (2027-01-31T00:00Z), a duration from now (90d, 24h; 0s: at once)'
 const PER_MINUTE = '--requests-per-minute <number>'
+const WITH_LINKS = ['--with-links', 'take back all links that it has made; repeat it after a minute'] as const
 const OWN = "its own rate limit, in place of its workspace's"
 
 type KeySetting = SettingOption<ApiKeyChange>
@@ -56,11 +57,13 @@ export function addKeysCommands(program: Command, run: Run): void {
     .option('--workspace <id>', 'only those of this workspace', values.parseWorkspaceId)
     .action(run(listKeys))
   const change = changing('change <key_id>', 'change what is given of a key; without an option, show it')
-  change.option('--with-links', 'take back all links that it has made')
+  change.option(...WITH_LINKS)
   addSettings(change, [PERMISSION, LIMIT, EXPIRES, DISABLE, ENABLE]).action(run(changeKeyById))
   const rotate = changing('rotate <key_id>', 'give a key another token, and print it')
   addSettings(rotate.addOption(graceOption(DAY_MS, '24h')), [EXPIRES]).action(run(rotateKey))
-  changing('delete <key_id>', 'delete a key for good; "change --disable" can be undone').action(run(deleteKey))
+  changing('delete <key_id>', 'delete a key for good; "change --disable" can be undone')
+    .option(...WITH_LINKS)
+    .action(run(deleteKey))
 
   function graceOption(byDefaultMs: number, words: string): Option {
     return new Option('--grace <duration>', 'how long former tokens keep working: 30s, 15m, 24h, 90d; 0: not at all')
@@ -112,10 +115,15 @@ async function changeKeyById(session: Session, keyId: string, { withLinks, ...op
   if (change.isEnabled === false && stateOf(shown) === 'enabled')
     await confirm(`Refuse all requests with ${keyInWords(shown)}, in ${session.place}?`, session)
   const key = await changeKey(shown, change, stores, session.signal)
-  const { workspaceId } = key
-  const links = withLinks && workspaceId && (await stores.links.removeAll(workspaceId, session.signal, keyId))
-  const taken = links === undefined ? '' : ` ${counted(links, 'link')} taken back.`
-  session.output.done(`${keyInWords(key)}.${taken}`, { ...keyJson(key), linksRemoved: links })
+  session.output.done(`${keyInWords(key)}.`, { ...keyJson(key), ...(await takeBackLinks(keyId, withLinks, session)) })
+}
+
+/** Also those of a key that is gone. */
+async function takeBackLinks(keyId: string, isAsked: true | undefined, { stores, output, signal }: Session) {
+  if (!isAsked) return {}
+  const linksRemoved = await (await stores()).links.removeAll({ createdBy: keyId }, signal)
+  output.note(`${counted(linksRemoved, 'link')} taken back.`)
+  return { linksRemoved }
 }
 
 export async function rotateKey(session: Session, keyId: string, options: { grace: number }): Promise<void> {
@@ -127,12 +135,13 @@ export async function rotateKey(session: Session, keyId: string, options: { grac
   showToken(renewed, session)
 }
 
-async function deleteKey(session: Session, keyId: string) {
+async function deleteKey(session: Session, keyId: string, { withLinks }: { withLinks?: true }) {
   const { apiKeys } = await session.stores()
-  const key = await findKey(keyId, apiKeys, session.signal)
-  await confirm(`Delete ${keyInWords(key)}, in ${session.place}?`, session)
+  const key = withLinks ? await apiKeys.get(keyId, session.signal) : await findKey(keyId, apiKeys, session.signal)
+  await confirm(`Delete ${key ? keyInWords(key) : keyId}, in ${session.place}?`, session)
   await apiKeys.remove(keyId, session.signal)
-  session.output.done(`Key ${keyId} is deleted.`, { ...keyJson(key), outcome: 'deleted' })
+  const taken = await takeBackLinks(keyId, withLinks, session)
+  session.output.done(`Key ${keyId} is deleted.`, { ...(key && keyJson(key)), outcome: 'deleted', ...taken })
 }
 
 /** Prints the token, alone, on standard output. This is the only time: it is stored nowhere. */

@@ -2,6 +2,7 @@ import bytes from 'bytes-iec'
 import ms from 'ms'
 import { isLabel } from '../../../lib/administration/save-workspace.ts'
 import { isKeyName, isUserId, PERMISSIONS, type Permission } from '../../../lib/auth/caller.ts'
+import { isLinkId } from '../../../lib/auth/link-token.ts'
 import { MOST_REQUESTS_PER_MINUTE } from '../../../lib/config.ts'
 import { type ContainerId, type DocumentId, isWorkspaceId, type WorkspaceId } from '../../../lib/ids.ts'
 import { HUNDRED_YEARS_MS, parseMoment as toMoment } from '../../../lib/moment.ts'
@@ -74,6 +75,7 @@ export const parseWorkspaceId = only<WorkspaceId>(isWorkspaceId, `a workspace id
 export const parseContainerId = only<ContainerId>(isWorkspaceId, `a container id: ${OF_PLAIN_ID}`)
 const isDocumentId = (text: string) => /^file_[A-Za-z0-9]{1,64}$/.test(text)
 export const parseDocumentId = only<DocumentId>(isDocumentId, 'a document id, such as file_7ZkSLbFrmy')
+export const parseLinkId = only(isLinkId, 'a link id, such as link_0fYq3Xo2BdK')
 export const parseKeyName = only(isKeyName, 'a name of a key: 1 to 64 of A-Z, a-z, 0-9, "_" and "-"')
 export const parseUserId = only(isUserId, 'a user id: 1 to 128 visible ASCII characters')
 export const parseStage = only((text) => /^[A-Za-z0-9-]{1,30}$/.test(text), 'the name of a stage')

@@ -102,7 +102,7 @@ export async function startGateway(options: GatewayOptions) {
     onRequest?.({
       method: incoming.method ?? '',
       // Nothing that opens a link is to be in a log.
-      path: path.replace(/^\/l\/.*/, '/l/…'),
+      path: path.replace(/cfl_[^/]*/g, 'cfl_…'),
       status,
       durationMs: performance.now() - startedAt,
       reason: status < 400 || !isJson ? undefined : JSON.parse(body).error?.metadata.reason,

@@ -1,14 +1,15 @@
-import { hashToken, ownerHash } from '../../auth/api-token.ts'
+import pMap from 'p-map'
+import { hashToken, ownerHash, ownerHashIn } from '../../auth/api-token.ts'
 import { linkIdsBegin, readLinkToken } from '../../auth/link-token.ts'
-import type { Link, Links } from '../../documents/links.ts'
-import type { WorkspaceId } from '../../ids.ts'
+import { hasEnded, type Link, type Links } from '../../documents/links.ts'
+import { SENT_ONCE } from '../calls/send.ts'
 import { type Attributes, type Codec, decode, encode } from './codec.ts'
 import { openListedTable, type TableSettings } from './table.ts'
 
 /** Links are in partitions of their own of the table of keys, so that roles reach the ones and not the others. */
 export const LINK_PARTITIONS = 'links_'
-const partitionOf = (owner: string) => LINK_PARTITIONS + owner
 
+const AT_ONCE = { concurrency: 24 }
 /** How the ids of all links begin. */
 const ALL = 'link_'
 
@@ -29,45 +30,45 @@ const LINK: Codec<StoredLink> = {
 export function createLinks(settings: TableSettings & { now(): number }): Links {
   const { now } = settings
   const table = openListedTable(settings)
-  const keyOf = (owner: string, key_id: string) => ({ owner_hash: partitionOf(owner), key_id })
-  /** Two workspaces could share a hash, but hardly ever do. */
-  async function* itemsOf(workspaceId: WorkspaceId, beginning: string, signal: AbortSignal) {
+  const keyOf = (owner: string, linkId: string) => ({ owner_hash: LINK_PARTITIONS + owner, key_id: linkId })
+  const itemsOf = (owner: string, beginning: string, signal: AbortSignal) => {
     const query = {
       ConsistentRead: true,
       KeyConditionExpression: 'owner_hash = :owner AND begins_with(key_id, :beginning)',
-      values: { ':owner': partitionOf(ownerHash(workspaceId)), ':beginning': beginning },
+      values: { ':owner': LINK_PARTITIONS + owner, ':beginning': beginning },
     }
-    for await (const items of table.query({ name: 'links.list', signal }, query))
-      yield* items.filter(({ workspace_id }) => workspace_id?.S === workspaceId)
+    return table.query({ name: 'links.list', signal }, query)
   }
 
   return {
     async add(link, token, signal) {
-      const tokenHash = hashToken(token)
       const item = {
-        ...{ ...encode(LINK, { ...link, tokenHash }), ...keyOf(ownerHash(link.workspaceId), link.linkId) },
+        ...{
+          ...encode(LINK, { ...link, tokenHash: hashToken(token) }),
+          ...keyOf(ownerHash(link.workspaceId), link.linkId),
+        },
         ttl_at: link.expiresAt.getTime() / 1000,
       }
       const isNew = { ConditionExpression: 'attribute_not_exists(key_id)' }
-      const written = await table.put(item, { name: 'links.add', signal }, isNew)
-      // A write that found its own token was sent twice, and had arrived.
-      return written.applied || written.item?.token_hash?.S === tokenHash
+      return (await table.put(item, { name: 'links.add', signal, ...SENT_ONCE }, isNew)).applied
     },
 
     async find(text, signal) {
-      const { token, owner, linkId } = readLinkToken(text) ?? {}
-      if (token === undefined) return undefined
+      const read = readLinkToken(text)
+      if (read === undefined) return undefined
       // The read is consistent: a link that was taken back leads nowhere at once.
-      const item = await table.get(keyOf(`${owner}`, `${linkId}`), { name: 'links.find', signal })
-      const link = item?.token_hash?.S === hashToken(token) ? toLink(item) : undefined
-      return link && link.expiresAt.getTime() > now() ? link : undefined
+      const item = await table.get(keyOf(read.owner, read.linkId), { name: 'links.find', signal })
+      const link = item?.token_hash?.S === hashToken(read.token) ? toLink(item) : undefined
+      return link && !hasEnded(link, now()) ? link : undefined
     },
 
-    async list(document, signal) {
-      const isOfDocument = ({ documentId, attemptId, expiresAt }: Link) =>
-        documentId === document.documentId && attemptId === document.attemptId && expiresAt.getTime() > now()
-      const items = await Array.fromAsync(itemsOf(document.workspaceId, linkIdsBegin(document), signal))
-      return items.map(toLink).filter(isOfDocument)
+    async list({ workspaceId, documentId, attemptId }, signal) {
+      const pages = await Array.fromAsync(
+        itemsOf(ownerHash(workspaceId), linkIdsBegin({ workspaceId, documentId, attemptId }), signal),
+      )
+      const isOfDocument = (link: Link) =>
+        link.workspaceId === workspaceId && link.documentId === documentId && link.attemptId === attemptId
+      return pages.flat().map(toLink).filter(isOfDocument)
     },
 
     async remove({ workspaceId, documentId, linkId }, signal) {
@@ -76,12 +77,18 @@ export function createLinks(settings: TableSettings & { now(): number }): Links 
       return (await table.remove(key, isOfDocument, { name: 'links.remove', signal })).applied
     },
 
-    async removeAll(workspaceId, signal, createdBy) {
+    async removeAll(of, signal) {
+      const owner = 'createdBy' in of ? ownerHashIn(of.createdBy) : ownerHash(of.workspaceId)
+      // Two workspaces could share a hash, but hardly ever do.
+      const isMeant = ({ workspace_id, created_by }: Attributes) =>
+        'createdBy' in of ? created_by?.S === of.createdBy : (workspace_id?.S ?? of.workspaceId) === of.workspaceId
       let removed = 0
-      for await (const { key_id, created_by } of itemsOf(workspaceId, ALL, signal)) {
-        if (createdBy !== undefined && created_by?.S !== createdBy) continue
-        await table.remove(keyOf(ownerHash(workspaceId), `${key_id?.S}`), {}, { name: 'links.remove', signal })
-        removed++
+      for await (const items of itemsOf(owner, ALL, signal)) {
+        const meant = items.filter(isMeant)
+        const remove = ({ key_id }: Attributes) =>
+          table.remove(keyOf(owner, `${key_id?.S}`), {}, { name: 'links.remove', signal })
+        await pMap(meant, remove, AT_ONCE)
+        removed += meant.length
       }
       return removed
     },

@@ -1,4 +1,4 @@
-import { isLinkId } from '../../auth/link-token.ts'
+import { isLinkId, readLinkToken } from '../../auth/link-token.ts'
 import type { Link } from '../../documents/links.ts'
 import { listLinks, type ShareDocumentDependencies, shareDocument } from '../../documents/share-document.ts'
 import { ServiceError } from '../../errors.ts'
@@ -41,11 +41,13 @@ export function linkOperations(deps: LinkDependencies) {
     },
 
     async delete_link({ event, caller: { workspaceId }, state, rateLimitPassed }) {
-      const { document_id: documentId = '', link_id: linkId = '' } = event.pathParameters ?? {}
-      await rateLimitPassed
+      const { document_id: documentId = '', link_id: text = '' } = event.pathParameters ?? {}
+      // People have the address. It must not get into the log.
+      const linkId = readLinkToken(text)?.linkId ?? text
+      if (!isLinkId(linkId)) throw new ServiceError('link_not_found')
       state.telemetry.annotate({ document_id: documentId, link_id: linkId })
-      const link = { workspaceId, documentId, linkId }
-      const isRemoved = isLinkId(linkId) && (await deps.links.remove(link, state.deadline.signal))
+      await rateLimitPassed
+      const isRemoved = await deps.links.remove({ workspaceId, documentId, linkId }, state.deadline.signal)
       if (!isRemoved) throw new ServiceError('link_not_found')
       return answer({ id: linkId, file_id: documentId, deleted: true })
     },

@@ -1,4 +1,4 @@
-import { newLinkToken, readLinkToken } from '../../../lib/auth/link-token.ts'
+import { newLinkToken } from '../../../lib/auth/link-token.ts'
 import type { Link } from '../../../lib/documents/links.ts'
 import type { TestApi } from './test-api.ts'
 
@@ -9,12 +9,12 @@ const { signal } = new AbortController()
 export async function addLink({ ports, stored, clock }: Pick<TestApi, 'ports' | 'stored' | 'clock'>, change = {}) {
   const [document] = stored.documents()
   if (document === undefined) throw new Error('there is no document')
-  const token = newLinkToken(document)
+  const { token, linkId } = newLinkToken(document)
   const link: Link = {
     workspaceId: document.workspaceId,
     documentId: document.documentId,
     attemptId: document.attemptId,
-    linkId: `${readLinkToken(token)?.linkId}`,
+    linkId,
     ...{ disposition: 'attachment', createdBy: 'key_1' },
     ...{ createdAt: new Date(clock.nowMs), expiresAt: new Date(clock.nowMs + DAY_MS) },
     ...change,

@@ -1,6 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { keyIdOf } from '../../../lib/auth/api-token.ts'
+import { newLinkToken } from '../../../lib/auth/link-token.ts'
 import { openStores } from '../../../lib/aws/stores.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
@@ -44,6 +45,8 @@ const asked = { state: 'scheduled', requestedAtMs: 1, beginsAtMs: 2, dueAtMs: 2 
 const quota = { shown: { quotaBytes: 1 }, to: { quotaBytes: 2 } }
 const KEY_ID = keyIdOf(workspaceId)
 const key = { tokenHash: 'h', keyId: KEY_ID, workspaceId, kind: 'standard', permissions: [], isEnabled: true } as never
+const { token, linkId } = newLinkToken(document)
+const link = { ...document, linkId, expiresAt: new Date(1) } as never
 const shard = { shard: 0, totalShards: 1, after: undefined }
 const list = { keyPrefix: 'p', afterKey: undefined, firstPage: 10 }
 const first = (items: AsyncIterable<unknown>) => items[Symbol.asyncIterator]().next()
@@ -61,6 +64,11 @@ const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][]
   ['keys.list', ({ keyAdministration }) => first(keyAdministration.list({ workspaceId }, signal))],
   ['keys.change', ({ keyAdministration }) => keyAdministration.change(KEY_ID, { isEnabled: true }, signal), 'closes'],
   ['keys.remove', ({ keyAdministration }) => keyAdministration.remove(KEY_ID, signal), 'closes'],
+  ['links.add', ({ links }) => links.add(link, token, signal), 'opens'],
+  ['links.find', ({ links }) => links.find(token, signal)],
+  ['links.list', ({ links }) => links.list(document, signal)],
+  ['links.list', ({ links }) => links.removeAll({ workspaceId }, signal)],
+  ['links.remove', ({ links }) => links.remove(link, signal), 'closes'],
   ['rateLimit.take', ({ rateLimiter }) => rateLimiter.take(counter(), signal), 'closes'],
   ['rateLimit.setLimits', ({ rateLimiter }) => rateLimiter.setLimits(workspaceId, { version: 1 }, signal), 'closes'],
   ['ledger.read', ({ ledger }) => ledger.read(workspaceId, signal)],
