@@ -22,9 +22,16 @@ interface OperationEntry {
 /** Headers go along with the redirect, so S3 answers `If-Match`. */
 const HEADERS_OF_DOWNLOADS: readonly RequestHeaderName[] = [...HEADERS_OF_ALL, 'If-Match']
 
+const PROMOTING = { function: 'promote-container-file', for: 'files:promote' } as const
+const READING = { function: 'read-documents', for: 'files:read' } as const
 const SHARING = { function: 'read-documents', for: 'files:share', setting: 'links' } as const
-const LINKS = '/v1/files/{document_id}/links'
+const LOOKING = { function: 'read-container-files', for: 'containers:read' } as const
+const RESTORING = { function: 'write-container-files', for: 'containers:write' } as const
 const MANAGED = { function: 'manage-workspaces', for: 'platform' } as const
+const CONTAINER = '/v1/containers/{container_id}'
+const CONTAINER_FILE = `${CONTAINER}/files/{file_id}`
+const DOCUMENT = '/v1/files/{document_id}'
+const LINKS = `${DOCUMENT}/links`
 const WORKSPACE = '/v1/workspaces/{workspace_id}'
 const KEY = `${WORKSPACE}/keys/{name}`
 const ERASURE = `${WORKSPACE}/erasure`
@@ -36,66 +43,38 @@ const MEMBERS_OF_KEYS = ['permissions', 'expires_at', 'expires_in_seconds', 'req
  */
 export const OPERATIONS = {
   promote_container_file: {
-    route: 'POST /v1/containers/{container_id}/files/{file_id}/promote',
-    function: 'promote-container-file',
-    for: 'files:promote',
+    ...PROMOTING,
+    route: `POST ${CONTAINER_FILE}/promote`,
     headers: HEADERS_OF_PROMOTION,
     body: ['expires_in_seconds'],
   },
   promote_container_files: {
-    route: 'POST /v1/containers/{container_id}/promote',
-    function: 'promote-container-file',
-    for: 'files:promote',
+    ...PROMOTING,
+    route: `POST ${CONTAINER}/promote`,
     headers: ['File-Expires-In'],
     body: ['prefix', 'paths', 'after', 'expires_in_seconds'],
   },
   list_documents: {
+    ...READING,
     route: 'GET /v1/files',
-    function: 'read-documents',
-    for: 'files:read',
     query: [
       ...['limit', 'order', 'cursor', 'page', 'after', 'after_id'],
       ...['container_id', 'scope_id', 'purpose', 'ids[]', 'ids'],
     ],
   },
-  retrieve_document: { route: 'GET /v1/files/{document_id}', function: 'read-documents', for: 'files:read' },
-  download_document: {
-    route: 'GET /v1/files/{document_id}/content',
-    function: 'read-documents',
-    for: 'files:read',
-    headers: HEADERS_OF_DOWNLOADS,
-  },
+  retrieve_document: { ...READING, route: `GET ${DOCUMENT}` },
+  download_document: { ...READING, route: `GET ${DOCUMENT}/content`, headers: HEADERS_OF_DOWNLOADS },
   create_link: { ...SHARING, route: `POST ${LINKS}`, body: ['expires_in_seconds', 'disposition'] },
   list_links: { ...SHARING, route: `GET ${LINKS}` },
   delete_link: { ...SHARING, route: `DELETE ${LINKS}/{link_id}` },
-  delete_document: { route: 'DELETE /v1/files/{document_id}', function: 'delete-document', for: 'files:delete' },
-  list_container_files: {
-    route: 'GET /v1/containers/{container_id}/files',
-    function: 'read-container-files',
-    for: 'containers:read',
-    query: ['limit', 'after', 'order'],
-  },
-  retrieve_container_file: {
-    route: 'GET /v1/containers/{container_id}/files/{file_id}',
-    function: 'read-container-files',
-    for: 'containers:read',
-  },
-  download_container_file: {
-    route: 'GET /v1/containers/{container_id}/files/{file_id}/content',
-    function: 'read-container-files',
-    for: 'containers:read',
-    headers: HEADERS_OF_DOWNLOADS,
-  },
-  create_container_file: {
-    route: 'POST /v1/containers/{container_id}/files',
-    function: 'write-container-files',
-    for: 'containers:write',
-    body: ['file_id', 'path', 'on_existing'],
-  },
+  delete_document: { route: `DELETE ${DOCUMENT}`, function: 'delete-document', for: 'files:delete' },
+  list_container_files: { ...LOOKING, route: `GET ${CONTAINER}/files`, query: ['limit', 'after', 'order'] },
+  retrieve_container_file: { ...LOOKING, route: `GET ${CONTAINER_FILE}` },
+  download_container_file: { ...LOOKING, route: `GET ${CONTAINER_FILE}/content`, headers: HEADERS_OF_DOWNLOADS },
+  create_container_file: { ...RESTORING, route: `POST ${CONTAINER}/files`, body: ['file_id', 'path', 'on_existing'] },
   restore_container_files: {
-    route: 'POST /v1/containers/{container_id}/restore',
-    function: 'write-container-files',
-    for: 'containers:write',
+    ...RESTORING,
+    route: `POST ${CONTAINER}/restore`,
     body: ['files', 'on_existing', 'after'],
   },
   retrieve_key: { route: 'GET /v1/key', function: 'read-documents', for: 'any' },
