@@ -65,8 +65,3 @@ export async function reportFinding(
   counters.findings++
   options.onFinding({ ...fact, isRepaired })
 }
-
-export function reportUnreadable({ message }: Error, { workspaceId, options, counters }: WorkspaceAudit): void {
-  counters.findings++
-  options.onFinding({ workspaceId, kind: 'unreadable_item', message, isRepaired: false })
-}

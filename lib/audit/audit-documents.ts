@@ -1,6 +1,6 @@
 import { deleteDocument } from '../ledger/delete-document.ts'
 import type { Attempt, WorkspaceDocument } from '../ledger/ports/documents.ts'
-import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
+import { ifUnreadable } from '../ledger/ports/unreadable-item.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import type { StoredDocumentObject } from './ports/object-maintenance.ts'
 
@@ -58,12 +58,8 @@ async function auditObjectWithoutDocument({ objectKey, sizeBytes }: StoredDocume
 
 /** An unreadable item counts: it was reported when the items were listed. */
 async function hasItem(attempt: Attempt, { deps, signal }: WorkspaceAudit): Promise<boolean> {
-  try {
-    const item = await deps.documents.find(attempt, signal)
-    if (item?.attemptId === attempt.attemptId && item.state !== 'gone') return true
-    return (await deps.documents.findStray(attempt, signal)) !== undefined
-  } catch (error) {
-    if (error instanceof UnreadableItemError) return true
-    throw error
-  }
+  const item = await deps.documents.find(attempt, signal).catch(ifUnreadable('unreadable' as const))
+  if (item === 'unreadable') return true
+  if (item?.attemptId === attempt.attemptId && item.state !== 'gone') return true
+  return (await deps.documents.findStray(attempt, signal).catch(ifUnreadable('unreadable'))) !== undefined
 }

@@ -1,6 +1,6 @@
 import type { AttemptId, WorkspaceId } from '../ids.ts'
 import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
-import { type AuditContext, reportUnreadable, type WorkspaceAudit } from './audit-context.ts'
+import { type AuditContext, reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import { compareWithObject } from './audit-documents.ts'
 import { auditDueItem, auditHolds } from './audit-leftovers.ts'
 import { addItem, auditSum, beginSum, type UsageSum } from './audit-usage.ts'
@@ -45,7 +45,7 @@ export async function* auditWorkspace(
     if (cut.at) context.options.onUsage?.({ ...cut, workspaceId, countedAtMs, findings, isAddedUp })
   } catch (error) {
     if (!(error instanceof UnreadableItemError)) throw error
-    reportUnreadable(error, audit)
+    await reportFinding({ workspaceId, kind: 'unreadable_item', message: error.message }, audit)
   }
   context.counters.workspaces++
 }
@@ -63,9 +63,9 @@ async function* compareItems(from: WorkspacePosition, audit: WorkspaceAudit) {
   const { workspaceId, counters, deps, signal } = audit
   const { objectKeys, documents, objects } = deps
   let position = from
-  const onUnreadable = (error: Error) => {
+  const onUnreadable = ({ message }: Error) => {
     position = { ...position, sum: { ...position.sum, isUnreadable: true } }
-    reportUnreadable(error, audit)
+    return reportFinding({ workspaceId, kind: 'unreadable_item', message }, audit)
   }
   const pairs = joinSorted(
     documents.list(workspaceId, signal, { onUnreadable, after: from.afterItemId }),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { WorkspaceId } from '../ids.ts'
-import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
+import { ifUnreadable } from '../ledger/ports/unreadable-item.ts'
 import type { AuditContext } from './audit-context.ts'
 import type { AuditShard } from './audit-shard.ts'
 
@@ -31,11 +31,7 @@ function isOwn(workspaceId: WorkspaceId, { shard, totalShards }: AuditShard): bo
 /** Whether an earlier phase has audited it. */
 export async function isOfEarlierPhase(id: WorkspaceId, { phase }: AuditShard, { deps, signal }: Sources) {
   if (phase === 'ledgers') return false
-  try {
-    if ((await deps.ledger.read(id, signal)) !== undefined) return true
-  } catch (error) {
-    if (error instanceof UnreadableItemError) return true
-    throw error
-  }
+  const ledger = await deps.ledger.read(id, signal).catch(ifUnreadable('unreadable'))
+  if (ledger !== undefined) return true
   return phase === 'objects' && deps.documents.hasWorkspace(id, signal)
 }

@@ -2,7 +2,7 @@ import type { ContainerFile } from '../containers/container-files.ts'
 import { formatFileId } from '../ids.ts'
 import { endsSoon } from '../ledger/expiry.ts'
 import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
-import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
+import { ifUnreadable } from '../ledger/ports/unreadable-item.ts'
 import { keepAtLeast } from './idempotency.ts'
 import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
 
@@ -28,10 +28,7 @@ export async function keepRestored(
   const { signal } = request.deadline
   const [looked, items] = await Promise.all([
     deps.objects.findContainerFile(file.objectKey, signal, { withSha256: true }),
-    deps.documents.findAll(workspaceId, [restoredFrom.documentId, documentId], signal).catch((error) => {
-      if (error instanceof UnreadableItemError) return []
-      throw error
-    }),
+    deps.documents.findAll(workspaceId, [restoredFrom.documentId, documentId], signal).catch(ifUnreadable([])),
   ])
   const [document, ...others] = items
   // An item of the target's own id is what an earlier request has made, or has begun.

@@ -4,7 +4,7 @@ import { listContainerFiles } from '../containers/list-container-files.ts'
 import { findContainerFile } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
 import { type ContainerId, type FilePath, formatFileId, parseContainerId, parseFileId } from '../ids.ts'
-import { UnreadableItemError } from '../ledger/ports/unreadable-item.ts'
+import { ifUnreadable } from '../ledger/ports/unreadable-item.ts'
 import { compareBytes } from '../object-keys.ts'
 import { documentIdOfFile } from './idempotency.ts'
 import { type EarlierDocuments, type FileOutcome, type FoundFile, promoteOneOfMany } from './promote-one-of-many.ts'
@@ -105,13 +105,8 @@ async function findEarlier(
   { documents }: PromotionOfManyDependencies,
 ): Promise<EarlierDocuments> {
   const ids = known.flatMap(({ location, seen }) => (seen ? documentIdOfFile(location, seen.etag) : []))
-  try {
-    const found = await documents.findAll(caller.workspaceId, ids, deadline.signal)
-    return new Map(ids.map((id) => [id, found.find(({ documentId }) => documentId === id)]))
-  } catch (error) {
-    if (error instanceof UnreadableItemError) return new Map()
-    throw error
-  }
+  const found = await documents.findAll(caller.workspaceId, ids, deadline.signal).catch(ifUnreadable(undefined))
+  return new Map(found && ids.map((id) => [id, found.find(({ documentId }) => documentId === id)]))
 }
 
 /**

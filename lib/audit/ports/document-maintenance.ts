@@ -14,7 +14,7 @@ export interface DocumentMaintenance {
   list(
     workspaceId: WorkspaceId,
     signal: AbortSignal,
-    options?: { onUnreadable?(error: Error): void; after?: string | undefined },
+    options?: { onUnreadable?(error: Error): Promise<void> | void; after?: string | undefined },
   ): AsyncIterable<StoredItem>
   findStray(attempt: Attempt, signal: AbortSignal): Promise<Stray | undefined>
   /** Each workspace once, in a stable order. Costs one read per workspace, however many items it has. */

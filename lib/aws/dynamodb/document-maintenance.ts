@@ -26,7 +26,7 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
             yield { ...decodeItem(attributes), itemId: attributes.document_id?.S ?? '' } as StoredItem
           } catch (error) {
             if (onUnreadable === undefined || !(error instanceof UnreadableItemError)) throw error
-            onUnreadable(error)
+            await onUnreadable(error)
           }
         }
       }
