@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { type BuildOptions, build, type Metafile, type OutputFile } from 'esbuild'
 import { minify } from 'rolldown/utils'
-import { leanSdk, requireTargets } from './lean-sdk.ts'
+import { LEAN_SDK, requireTargets } from './lean-sdk.ts'
 
 /** The root has functions/ and lib/. */
 type Where = { root: string; outDir: string }
@@ -21,6 +21,7 @@ const OPTIONS = {
   mainFields: ['module', 'main'],
   // The library `debug` takes its colours from this if it is there: here, only a development dependency brings it.
   external: ['supports-color'],
+  plugins: [LEAN_SDK],
   minify: true,
   legalComments: 'none',
   metafile: true,
@@ -38,7 +39,7 @@ export async function bundle(entries: string[], where: Where, options: Options =
   const { root, outDir } = where
   const builds = entries.map(async (entryPoint) => {
     const chunkNames = `chunks/${basename(entryPoint, '.ts')}/[name]-[hash]`
-    const own = { plugins: leanSdk(), chunkNames, absWorkingDir: root, outdir: outDir, write: false } as const
+    const own = { chunkNames, absWorkingDir: root, outdir: outDir, write: false } as const
     const { outputFiles, metafile } = await build({ ...OPTIONS, ...options, ...own, entryPoints: [entryPoint] })
     // esbuild also makes chunks of what is loaded on demand by code that it has then dropped.
     const loaded = filesOf({ root, entryPoint, metafile }, 'all')

@@ -1,11 +1,17 @@
 import { readFile } from 'node:fs/promises'
-import type { Plugin } from 'esbuild'
+import type { Plugin, PluginBuild } from 'esbuild'
 
 /**
  * Keeps a cold start from reading code that it never runs (docs/decisions/0013-lean-bundle.md; each was measured by
  * `npm run bench -- first-request`). None of these changes what the code does in a Lambda.
  */
-export const leanSdk = (): Plugin[] => [rewriteModules(), requireBuiltins()]
+export const LEAN_SDK: Plugin = {
+  name: 'lean-sdk',
+  setup(build) {
+    rewriteModules(build)
+    requireBuiltins(build)
+  },
+}
 
 /**
  * @param inputs the paths of the modules that were bundled
@@ -76,20 +82,15 @@ const REWRITTEN: Readonly<Record<string, (source: string) => string>> = {
   ...Object.fromEntries(UNUSED),
 }
 
-function rewriteModules(): Plugin {
-  return {
-    name: 'rewrite-modules',
-    setup(build) {
-      for (const [module, write] of Object.entries(REWRITTEN)) {
-        const filter = new RegExp(`${module.replaceAll('/', '[\\\\/]')}$`)
-        build.onLoad({ filter }, async ({ path }) => {
-          const source = await readFile(path, 'utf8')
-          const contents = write(source)
-          if (contents === source) throw new Error(`${path} is not as infra/bundle/lean-sdk.ts expects it`)
-          return { contents, loader: 'js' }
-        })
-      }
-    },
+function rewriteModules(build: PluginBuild): void {
+  for (const [module, write] of Object.entries(REWRITTEN)) {
+    const filter = new RegExp(`${module.replaceAll('/', '[\\\\/]')}$`)
+    build.onLoad({ filter }, async ({ path }) => {
+      const source = await readFile(path, 'utf8')
+      const contents = write(source)
+      if (contents === source) throw new Error(`${path} is not as infra/bundle/lean-sdk.ts expects it`)
+      return { contents, loader: 'js' }
+    })
   }
 }
 
@@ -110,19 +111,14 @@ function inlineKeys(source: string): string {
  * `import` of a module of Node's own reads every property of it once, lazy ones too: `node:http` loads undici, `node:fs`
  * readline. `process.getBuiltinModule` reads what is used.
  */
-function requireBuiltins(): Plugin {
+function requireBuiltins(build: PluginBuild): void {
   const filter = /^(node:)?(crypto|fs|fs\/promises|http|https|os|process|stream|zlib)$/
-  return {
-    name: 'require-builtins',
-    setup(build) {
-      const namespace = 'builtin'
-      build.onResolve({ filter }, ({ path }) => {
-        return { path: path.replace(/^(node:)?/, 'node:'), namespace, sideEffects: false }
-      })
-      build.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
-        contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
-        loader: 'js',
-      }))
-    },
-  }
+  const namespace = 'builtin'
+  build.onResolve({ filter }, ({ path }) => {
+    return { path: path.replace(/^(node:)?/, 'node:'), namespace, sideEffects: false }
+  })
+  build.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+    contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
+    loader: 'js',
+  }))
 }
