@@ -75,20 +75,17 @@ export function createOutput({ isJson, terminal }: { isJson: boolean; terminal: 
     async list<Row extends object>(rows: Rows<Row>, { columns, toJson, noun }: Listing<Row>) {
       let count = 0
       let exitCode: 0 | 1 = 0
-      async function* readable() {
-        for await (const row of rows) {
-          if ('error' in row) {
-            exitCode = 1
-            fail({ reason: 'unreadable', message: `${row.id}: ${(row.error as Error).message}` })
-          } else yield row
-        }
-      }
       let page: (string | Cell)[][] = []
       const flush = () => {
         if (page.length > 0) write(fitting(Object.keys(columns), page, stdout), stdout)
         page = []
       }
-      for await (const row of readable()) {
+      for await (const row of rows) {
+        if ('error' in row) {
+          exitCode = 1
+          fail({ reason: 'unreadable', message: `${row.id}: ${(row.error as Error).message}` })
+          continue
+        }
         count++
         if (isJson) printJson(toJson(row))
         else page.push(Object.values(columns).map((cell) => cell(row)))

@@ -96,13 +96,9 @@ export function parseKeyId(text: string): string {
 
 export const parseYes = (text: string) => only((word) => word === 'yes', 'yes or no')(text) === 'yes'
 export const parseLabel = only(isLabel, 'a label: 1 to 128 characters in one line')
-export const parseRequestsPerMinute = wholeNumber(MOST_REQUESTS_PER_MINUTE, 'requests')
-
-export function wholeNumber(most: number, noun: string) {
-  const isAllowed = (text: string) => /^[1-9]\d{0,8}$/.test(text) && Number(text) <= most
-  const parse = only(isAllowed, `a number of ${noun}: 1 to ${most}`)
-  return (text: string) => Number(parse(text))
-}
+const isLimit = (text: string) => /^[1-9]\d{0,8}$/.test(text) && Number(text) <= MOST_REQUESTS_PER_MINUTE
+const parseLimit = only(isLimit, `a number of requests: 1 to ${MOST_REQUESTS_PER_MINUTE}`)
+export const parseRequestsPerMinute = (text: string) => Number(parseLimit(text))
 
 function only<Value extends string = string>(isAllowed: (text: string) => boolean, what: string) {
   return (text: string) => (isAllowed(text) ? (text as Value) : refuse(`"${text}" is not ${what}`))

@@ -1,13 +1,8 @@
 import { type Command, Option } from 'commander'
 
-class Given {
-  /** undefined: the setting is taken away. */
-  readonly to: unknown
-
-  constructor(to: unknown) {
-    this.to = to
-  }
-}
+/** Tells settings from a command's other options. An undefined `to`: the setting is taken away. */
+const GIVEN = Symbol('given')
+type Given = { [GIVEN]: true; to: unknown }
 
 /** An option that stands for a setting, by the name that the setting has in lib. */
 export type SettingOption<Settings> = readonly [
@@ -24,9 +19,9 @@ export function addSettings<Settings>(command: Command, options: readonly Settin
   for (const [setting, flags, description, parse, unset] of options) {
     const option = new Option(flags, unset === undefined ? description : `${description}; or ${unset}`)
     option.attributeName = () => setting
-    option.argParser((text, before?: Given) => {
+    option.argParser((text, before?: Given): Given => {
       const isUnset = unset !== undefined && text === unset
-      return new Given(isUnset ? undefined : parse(text, before?.to as never))
+      return { [GIVEN]: true, to: isUnset ? undefined : parse(text, before?.to as never) }
     })
     command.addOption(option)
   }
@@ -35,6 +30,6 @@ export function addSettings<Settings>(command: Command, options: readonly Settin
 
 /** The settings that were given, and no others: what is not named stays. */
 export function settingsIn<Settings>(options: object): Partial<Settings> {
-  const given = Object.entries(options).flatMap(([name, each]) => (each instanceof Given ? [[name, each.to]] : []))
+  const given = Object.entries(options).flatMap(([name, each]) => (each?.[GIVEN] ? [[name, each.to]] : []))
   return Object.fromEntries(given)
 }
