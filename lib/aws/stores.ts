@@ -70,19 +70,9 @@ export const usageFiles = (on: StoreSettings) =>
   on.config.usageBucket === '' ? undefined : createUsageFiles(buckets(on))
 
 const PORTS = {
-  ...{
-    apiKeys,
-    keyAdministration,
-    links,
-    rateLimiter,
-    ledger,
-    workspaces,
-    dueWork,
-    listing,
-    documents: maintainedDocuments,
-  },
-  ...{ erasures, erasedObjects },
-  ...{ objects, documentObjects, containerFiles, containerFileWriter, downloads, usageFiles },
+  ...{ apiKeys, keyAdministration, links, rateLimiter, ledger, workspaces, erasures, dueWork, listing },
+  ...{ objects, documentObjects, erasedObjects, containerFiles, containerFileWriter, downloads, usageFiles },
+  documents: maintainedDocuments,
   objectKeys: ({ config }: StoreSettings) => createObjectKeys(config.keyTemplates),
   leaseMs: ({ config }: StoreSettings) => config.leaseMs,
   now: ({ now }: StoreSettings) => now,

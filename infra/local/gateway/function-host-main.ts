@@ -15,18 +15,15 @@ const definitions: FunctionDefinition[] = JSON.parse(functions)
 async function invoke({ id, functionName, event }: InvocationMessage): Promise<AnswerMessage> {
   const definition = definitions.find(({ name }) => name === functionName)
   if (definition === undefined) return { id, error: `There is no function ${functionName}.` }
-  const overdue = new AbortController()
   try {
     const handler = await load(definition)
-    const timeout = sleep(definition.timeoutMs, undefined, { signal: overdue.signal }).then(() => {
+    const timeout = sleep(definition.timeoutMs).then(() => {
       throw new Error(`Task timed out after ${definition.timeoutMs / 1000} seconds`)
     })
     return { id, result: await Promise.race([handler(event, contextOf(definition)), timeout]) }
   } catch (error) {
     console.error(error)
     return { id, error: String(error) }
-  } finally {
-    overdue.abort()
   }
 }
 
