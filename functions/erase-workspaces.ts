@@ -2,7 +2,7 @@ import type { Context } from 'aws-lambda'
 import { type ErasureReport, eraseDueWorkspaces } from '../lib/administration/erase-due-workspaces.ts'
 import { createBusClient } from '../lib/aws/event-clients.ts'
 import { createEventBus } from '../lib/aws/events/event-bus.ts'
-import { erasedObjects, erasures, keyAdministration, ledger, links } from '../lib/aws/stores.ts'
+import { erasedObjects, erasures, keyAdministration, ledger, links, open } from '../lib/aws/stores.ts'
 import { readVariables } from '../lib/config.ts'
 import { createDeadline } from '../lib/deadline.ts'
 import { wire } from './wiring/wire.ts'
@@ -12,8 +12,8 @@ const NAME = 'erase-workspaces'
 const { stores, log, metrics } = wire(NAME)
 const { eventBus } = readVariables(process.env, { eventBus: { default: '' } })
 const deps = {
-  ...{ log, now: stores.now, ledger: ledger(stores), erasures: erasures(stores), apiKeys: keyAdministration(stores) },
-  ...{ erasedObjects: erasedObjects(stores), links: links(stores) },
+  ...{ log, now: stores.now },
+  ...open({ ledger, erasures, erasedObjects, apiKeys: keyAdministration, links }, stores),
   bus: eventBus === '' ? undefined : createEventBus({ client: createBusClient(NAME), eventBus }),
 }
 

@@ -1,4 +1,4 @@
-import { erasures, keyAdministration, ledger, workspaces } from '../lib/aws/stores.ts'
+import { erasures, keyAdministration, ledger, open, workspaces } from '../lib/aws/stores.ts'
 import { readVariables } from '../lib/config.ts'
 import { createManageWorkspacesHandler } from '../lib/http/handlers.ts'
 import { wireApi } from './wiring/wire.ts'
@@ -13,9 +13,6 @@ export const handler = createManageWorkspacesHandler({
       leastErasureSeconds: { default: 0, min: 0, max: 30 * 86_400 },
       logRetentionDays: { default: 30, min: 1, max: 3653 },
     }),
-    apiKeys: keyAdministration(stores),
-    erasures: erasures(stores),
-    ledger: ledger(stores),
-    workspaces: workspaces(stores),
+    ...open({ apiKeys: keyAdministration, erasures, ledger, workspaces }, stores),
   },
 })

@@ -1,4 +1,4 @@
-import { documentObjects, documents, downloads, ledger, links } from '../lib/aws/stores.ts'
+import { documentObjects, documents, downloads, ledger, links, open } from '../lib/aws/stores.ts'
 import { createOpenLinkHandler } from '../lib/http/open-link-handler.ts'
 import { wire } from './wiring/wire.ts'
 
@@ -6,9 +6,5 @@ const { stores, log, metrics } = wire('open-link')
 
 export const handler = createOpenLinkHandler({
   ...{ log, metrics, now: stores.now },
-  links: links(stores),
-  documents: documents(stores),
-  ledger: ledger(stores),
-  documentObjects: documentObjects(stores),
-  downloads: downloads(stores),
+  ...open({ links, documents, ledger, documentObjects, downloads }, stores),
 })

@@ -1,4 +1,4 @@
-import { containerFiles, documents, ledger, objects } from '../lib/aws/stores.ts'
+import { containerFiles, documents, ledger, objects, open } from '../lib/aws/stores.ts'
 import { createPromoteContainerFileHandler } from '../lib/http/promotion-handler.ts'
 import { createAdmission } from '../lib/promotion/admission.ts'
 import { wireApi } from './wiring/wire.ts'
@@ -7,9 +7,6 @@ const { api, stores } = wireApi('promote-container-file')
 
 export const handler = createPromoteContainerFileHandler({
   ...api,
-  ledger: ledger(stores),
-  documents: documents(stores),
-  objects: objects(stores),
-  containerFiles: containerFiles(stores),
+  ...open({ ledger, documents, objects, containerFiles }, stores),
   admission: createAdmission(api),
 })

@@ -1,11 +1,7 @@
-import { containerFiles, downloads } from '../lib/aws/stores.ts'
+import { containerFiles, downloads, open } from '../lib/aws/stores.ts'
 import { createReadContainerFilesHandler } from '../lib/http/handlers.ts'
 import { wireApi } from './wiring/wire.ts'
 
 const { api, stores } = wireApi('read-container-files')
 
-export const handler = createReadContainerFilesHandler({
-  ...api,
-  containerFiles: containerFiles(stores),
-  downloads: downloads(stores),
-})
+export const handler = createReadContainerFilesHandler({ ...api, ...open({ containerFiles, downloads }, stores) })

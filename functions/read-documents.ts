@@ -1,4 +1,4 @@
-import { documentObjects, documents, downloads, ledger, links, listing } from '../lib/aws/stores.ts'
+import { documentObjects, documents, downloads, ledger, links, listing, open } from '../lib/aws/stores.ts'
 import { readVariables } from '../lib/config.ts'
 import { createReadDocumentsHandler } from '../lib/http/handlers.ts'
 import { wireApi } from './wiring/wire.ts'
@@ -8,10 +8,5 @@ const { api, stores } = wireApi('read-documents')
 export const handler = createReadDocumentsHandler({
   ...api,
   ...readVariables(process.env, { linkDays: { default: 7, min: 1, max: 365 }, linksUrl: { default: '' } }),
-  documents: documents(stores),
-  listing: listing(stores),
-  ledger: ledger(stores),
-  documentObjects: documentObjects(stores),
-  downloads: downloads(stores),
-  links: links(stores),
+  ...open({ documents, listing, ledger, documentObjects, downloads, links }, stores),
 })

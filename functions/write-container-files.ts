@@ -1,4 +1,4 @@
-import { containerFiles, containerFileWriter, documentObjects, documents } from '../lib/aws/stores.ts'
+import { containerFiles, containerFileWriter, documentObjects, documents, open } from '../lib/aws/stores.ts'
 import { createWriteContainerFilesHandler } from '../lib/http/handlers.ts'
 import { wireApi } from './wiring/wire.ts'
 
@@ -6,8 +6,5 @@ const { api, stores } = wireApi('write-container-files')
 
 export const handler = createWriteContainerFilesHandler({
   ...api,
-  containerFiles: containerFiles(stores),
-  containerFileWriter: containerFileWriter(stores),
-  documentObjects: documentObjects(stores),
-  documents: documents(stores),
+  ...open({ containerFiles, containerFileWriter, documentObjects, documents }, stores),
 })

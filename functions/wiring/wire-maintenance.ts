@@ -1,4 +1,4 @@
-import { dueWork, ledger, maintainedDocuments, objects, workspaces } from '../../lib/aws/stores.ts'
+import { dueWork, ledger, maintainedDocuments, objects, open, workspaces } from '../../lib/aws/stores.ts'
 import { wire } from './wire.ts'
 
 /** Shared by the functions that are not invoked by requests. In a file of its own: the others' bundles would have parts of it. */
@@ -7,11 +7,7 @@ export function wireMaintenance(functionName: string) {
   const { config, now } = stores
   const dependencies = {
     ...{ log, now, objectKeys, leaseMs: config.leaseMs },
-    ledger: ledger(stores),
-    workspaces: workspaces(stores),
-    documents: maintainedDocuments(stores),
-    dueWork: dueWork(stores),
-    objects: objects(stores),
+    ...open({ ledger, workspaces, documents: maintainedDocuments, dueWork, objects }, stores),
   }
   return { stores, metrics, dependencies }
 }

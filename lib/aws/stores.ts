@@ -78,8 +78,11 @@ const PORTS = {
   now: ({ now }: StoreSettings) => now,
 }
 
-/** All ports: for the command line, the local service and tests. */
-export function openStores(on: StoreSettings) {
-  const made = Object.entries(PORTS).map(([name, make]) => [name, make(on)])
-  return Object.fromEntries(made) as { [Name in keyof typeof PORTS]: ReturnType<(typeof PORTS)[Name]> }
+/** Some ports, by the names that whoever opens them has for them. */
+export function open<Makers extends Record<string, (on: StoreSettings) => unknown>>(makers: Makers, on: StoreSettings) {
+  const made = Object.entries(makers).map(([name, make]) => [name, make(on)])
+  return Object.fromEntries(made) as { [Name in keyof Makers]: ReturnType<Makers[Name]> }
 }
+
+/** All ports: for the command line, the local service and tests. */
+export const openStores = (on: StoreSettings) => open(PORTS, on)
