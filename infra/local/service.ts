@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { AuditRound, AuditTask } from '../../lib/audit/audit-round.ts'
 import type { AuditShard } from '../../lib/audit/audit-shard.ts'
-import type { ServiceDefinition } from '../deploy/service-definition.ts'
 import { createStream, startEvents } from './events.ts'
 import { type FunctionHost, startFunctionHost } from './gateway/function-host.ts'
 import { type ServedRequest, startGateway } from './gateway/gateway.ts'
@@ -19,7 +18,6 @@ const ROUND_MS = 60_000
 export type LocalService = Awaited<ReturnType<typeof startLocalService>>
 
 interface LocalServiceOptions extends Omit<LocalStoresOptions, 'pages' | 's3Port' | 'dynamoDbPort'> {
-  definition: ServiceDefinition
   /** 0: any free one. */
   port: number
   inspectPort?: number | undefined

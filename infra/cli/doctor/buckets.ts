@@ -13,11 +13,7 @@ export function bucketSetupChecks(config: Config, s3: S3): Check[] {
   const { documentsBucket, sandboxBucket, keyTemplates } = config
   const { workspacesPrefix } = createObjectKeys(keyTemplates)
   return [
-    ...bucketsOf(config).flatMap((bucket) => [
-      publicAccessCheck(bucket, s3),
-      transportCheck(bucket, s3),
-      ownershipCheck(bucket, s3),
-    ]),
+    ...bucketsOf(config).flatMap((bucket) => accessChecks(bucket, s3)),
     versioningCheck(documentsBucket, s3),
     lifecycleCheck(documentsBucket, workspacesPrefix, s3),
     uploadsCheck(sandboxBucket, keyTemplates.sandbox, s3),
@@ -31,33 +27,28 @@ function reachableCheck(Bucket: string, s3: S3): Check {
   return { name: `bucket ${Bucket}`, run }
 }
 
-function publicAccessCheck(Bucket: string, s3: S3): Check {
-  return setupCheck(`public access to ${Bucket}`, 's3:GetBucketPublicAccessBlock', async (abortSignal) => {
+/** Who may reach what is in it, and how. */
+const accessChecks = (Bucket: string, s3: S3): Check[] => [
+  setupCheck(`public access to ${Bucket}`, 's3:GetBucketPublicAccessBlock', async (abortSignal) => {
     const answer = await s3.getPublicAccessBlock({ Bucket }, { abortSignal }).catch(unlessUnset)
     const { BlockPublicAcls, BlockPublicPolicy, IgnorePublicAcls, RestrictPublicBuckets } =
       answer?.PublicAccessBlockConfiguration ?? {}
     if (BlockPublicAcls && BlockPublicPolicy && IgnorePublicAcls && RestrictPublicBuckets) return 'blocked'
     return problem('not blocked in full: one wrong policy opens the files to everybody; block all public access')
-  })
-}
-
-function transportCheck(Bucket: string, s3: S3): Check {
-  return setupCheck(`TLS only to ${Bucket}`, 's3:GetBucketPolicy', async (abortSignal) => {
+  }),
+  setupCheck(`TLS only to ${Bucket}`, 's3:GetBucketPolicy', async (abortSignal) => {
     const { Policy = '' } = (await s3.getBucketPolicy({ Bucket }, { abortSignal }).catch(unlessUnset)) ?? {}
     if (/"Deny"/.test(Policy) && /"aws:SecureTransport"/.test(Policy))
       return 'its policy has a Deny on aws:SecureTransport'
     return advice('its policy allows requests without TLS; deny s3:* where aws:SecureTransport is false')
-  })
-}
-
-function ownershipCheck(Bucket: string, s3: S3): Check {
-  return setupCheck(`ownership in ${Bucket}`, 's3:GetBucketOwnershipControls', async (abortSignal) => {
+  }),
+  setupCheck(`ownership in ${Bucket}`, 's3:GetBucketOwnershipControls', async (abortSignal) => {
     const answer = await s3.getBucketOwnershipControls({ Bucket }, { abortSignal }).catch(unlessUnset)
     const isEnforced = answer?.OwnershipControls?.Rules?.[0]?.ObjectOwnership === 'BucketOwnerEnforced'
     if (isEnforced) return 'the bucket owner owns all objects'
     return advice('ACLs are in force: an object of another account may be refused to us; set BucketOwnerEnforced')
-  })
-}
+  }),
+]
 
 function versioningCheck(Bucket: string, s3: S3): Check {
   return setupCheck(`versioning of ${Bucket}`, 's3:GetBucketVersioning', async (abortSignal) => {

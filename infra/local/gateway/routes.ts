@@ -1,27 +1,22 @@
 import type { Route } from '../../deploy/service-definition.ts'
 
-type Match =
-  | { outcome: 'found'; route: Route; pathParameters: Record<string, string> }
-  | { outcome: 'wrong_method'; allowed: string[] }
-  | { outcome: 'unknown_path' }
-
 /**
  * As a REST API does: by bytes, nothing decoded, a fixed segment before a parameter, with or without a slash at the end.
  * @param path without the query
  */
-export function matchRoute(routes: readonly Route[], method: string, path: string): Match {
+export function matchRoute(routes: readonly Route[], method: string, path: string) {
   // "{" comes after every letter and digit.
   const onPath = routes
     .map((route) => ({ route, pathParameters: matchPath(route.resource, path) }))
     .filter((each) => each.pathParameters !== undefined)
     .toSorted((a, b) => (a.route.resource < b.route.resource ? -1 : Number(a.route.resource > b.route.resource)))
   const [best] = onPath
-  if (best === undefined) return { outcome: 'unknown_path' }
+  if (best === undefined) return { outcome: 'unknown_path' } as const
   const onResource = onPath.filter(({ route }) => route.resource === best.route.resource)
-  const found = onResource.find(({ route }) => route.method === method || route.method === 'ANY')
-  if (found === undefined)
-    return { outcome: 'wrong_method', allowed: onResource.map(({ route }) => route.method).toSorted() }
-  return { outcome: 'found', route: found.route, pathParameters: found.pathParameters ?? {} }
+  const found = onResource.find(({ route }) => route.method === method)
+  const allowed = onResource.map(({ route }) => route.method).toSorted()
+  if (found === undefined) return { outcome: 'wrong_method', allowed } as const
+  return { outcome: 'found', route: found.route, pathParameters: found.pathParameters ?? {} } as const
 }
 
 /** @returns the parameters, encoded as they came; undefined when it is another path */
