@@ -128,12 +128,10 @@ function* problemsInTemplate(name: string, template: string, placeholders: strin
  */
 function areDisjoint({ sandbox, document }: ObjectKeyTemplates): boolean {
   const documentSegments = document.split('/')
-  const isFixed = (segment: string | undefined) => segment !== undefined && !segment.includes('{')
-  return sandbox
-    .split('/')
-    .slice(0, -1)
-    .some((segment, place) => {
-      const other = documentSegments[place]
-      return isFixed(segment) && isFixed(other) && segment !== other
-    })
+  const sandboxSegments = sandbox.split('/').slice(0, -1)
+  const isFixed = (segment = '{') => !segment.includes('{')
+  return sandboxSegments.some((segment, place) => {
+    const other = documentSegments[place]
+    return isFixed(segment) && isFixed(other) && segment !== other
+  })
 }

@@ -72,8 +72,11 @@ export async function attemptPromotion(
     if (ledger instanceof ServiceError) throw ledger
     sent = { versionId, hasHold: true }
 
-    made = documentOf(draft, ledger, request, deps)
-    const { document } = made
+    const createdAt = new Date(deps.now())
+    const expiry = chooseExpiry(request.expiresInSeconds, ledger)
+    const expiresAt = expiry && expiresAtOf(createdAt, expiry.seconds)
+    const document = { ...draft, countedFrom: ledger.version, createdAt, expiresAt }
+    made = { document, isReplayed: false, usage: ledger, expiry }
     const isRecorded = await telemetry.time('record', () => deps.documents.record(document, deadline.signal))
     if (!isRecorded) throw new ServiceError('request_timed_out')
   } catch (error) {
@@ -142,19 +145,6 @@ function draftOf(
 
 interface Made extends Promotion {
   usage: WorkspaceLedger
-}
-
-function documentOf(
-  draft: Draft,
-  ledger: WorkspaceLedger,
-  { expiresInSeconds }: AttemptRequest,
-  { now }: PromotionDependencies,
-): Made {
-  const createdAt = new Date(now())
-  const expiry = chooseExpiry(expiresInSeconds, ledger)
-  const expiresAt = expiry && expiresAtOf(createdAt, expiry.seconds)
-  const document = { ...draft, countedFrom: ledger.version, createdAt, expiresAt }
-  return { document, isReplayed: false, usage: ledger, expiry }
 }
 
 /** An undo that fails is logged and not tried again: its items lead the resolver to it. @returns whether it is recorded after all */

@@ -4,7 +4,7 @@ import type { WorkspaceId } from '../../ids.ts'
 import type { Hold, HoldKey, Ledger, RefundKey, WorkspaceLedger } from '../../ledger/ports/ledger.ts'
 import { isThrottled } from '../calls/failures.ts'
 import { CLOSING, SENT_ONCE, send } from '../calls/send.ts'
-import { openTable, type TableSettings, type Update, unlessThrottled, written } from './table.ts'
+import { openTable, type TableSettings, type Update, written } from './table.ts'
 import { decodeLedger, decodeUsage, encodeHold, encodeNewWorkspace, encodeRefund } from './workspace-codec.ts'
 
 export interface LedgerSettings extends TableSettings {
@@ -161,7 +161,11 @@ export function createLedger(settings: LedgerSettings): Ledger {
     }
     const name = kind === 'holds' ? 'ledger.hold' : 'ledger.beginRefund'
     const options = { name, signal, ...SENT_ONCE, retryForMs, longestPauseMs: LONGEST_PAUSE_MS[kind], retryOf }
-    return unlessThrottled(written(send(client, commandIgnoring(0), options)))
+    return written(send(client, commandIgnoring(0), options)).catch((error) => {
+      // Then it was certainly not applied.
+      if (isThrottled(error)) return 'throttled' as const
+      throw error
+    })
   }
 
   async function makeWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<void> {

@@ -83,7 +83,9 @@ export function createRateLimiter(
       tatMs = Number(written.item?.tat_ms?.N ?? 0)
       if (written.applied) return describeDecision({ policy, isAllowed: true }, tatMs, nowMs)
       if (workspaceId === undefined) continue
-      const limits = written.item?.version ? limitsIn(written.item) : await copyLimits(workspaceId, signal)
+      const copied = written.item?.version && limitsIn(written.item)
+      const limits = copied ?? (await readLimits(workspaceId, signal))
+      if (!copied) await setLimits(workspaceId, limits, signal)
       perMinute = limits.requestsPerMinute
       remember(workspaceId, perMinute)
       const isDisabled = limits.isDisabled ?? false
@@ -118,12 +120,6 @@ export function createRateLimiter(
   /** As the ledger has them: RateLimits forgets. A workspace without a ledger has none. */
   async function readLimits(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceLimits> {
     return limitsIn((await ledgers.get({ workspace_id: workspaceId }, { name: 'ledger.read', signal })) ?? {})
-  }
-
-  async function copyLimits(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceLimits> {
-    const limits = await readLimits(workspaceId, signal)
-    await setLimits(workspaceId, limits, signal)
-    return limits
   }
 
   async function setLimits(workspaceId: WorkspaceId, limits: WorkspaceLimits, signal: AbortSignal): Promise<void> {

@@ -15,7 +15,6 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { ServiceError } from '../../errors.ts'
-import { isThrottled } from '../calls/failures.ts'
 import { pause, pauseAfter, type SendOptions, send } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
 
@@ -195,16 +194,6 @@ export async function written(write: Promise<{ Attributes?: Attributes | undefin
     return { applied: true, item: (await write).Attributes }
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return { applied: false, item: error.Item }
-    throw error
-  }
-}
-
-/** For a write that DynamoDB may throttle: then it was certainly not applied. */
-export async function unlessThrottled(write: Promise<Written>): Promise<Written | 'throttled'> {
-  try {
-    return await write
-  } catch (error) {
-    if (isThrottled(error)) return 'throttled'
     throw error
   }
 }
