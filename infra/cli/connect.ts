@@ -1,5 +1,4 @@
-import { NodeHttpHandler } from '@smithy/node-http-handler'
-import { createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
+import { connectionsOf, createDynamoDbClient, createS3Client } from '../../lib/aws/clients.ts'
 import { openStores } from '../../lib/aws/stores.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import type { Log } from '../../lib/logging.ts'
@@ -9,7 +8,6 @@ import { CommandError } from './command-error.ts'
 /** The options of all commands: which deployment a command is about, and whether nothing need be confirmed. */
 export type Target = { local: boolean; directory: string; stage?: string; region?: string; yes?: boolean }
 
-const TIMEOUTS = { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true }
 /** The command line prints its own messages. */
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 
@@ -69,7 +67,7 @@ async function ownRegion(stage: string | undefined): Promise<string | undefined>
 async function readDeployedEnvironment(stage: string, abortSignal: AbortSignal): Promise<Environment> {
   const FunctionName = `${stackNameOf(stage)}-promote-container-file`
   const { Lambda, ResourceNotFoundException } = await import('@aws-sdk/client-lambda')
-  const client = new Lambda({ maxAttempts: 3, requestHandler: new NodeHttpHandler(TIMEOUTS) })
+  const client = new Lambda({ maxAttempts: 3, requestHandler: connectionsOf(1, { requestTimeout: 5000 }) })
   try {
     const { Environment } = await client.getFunctionConfiguration({ FunctionName }, { abortSignal })
     return Environment?.Variables ?? {}

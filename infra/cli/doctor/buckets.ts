@@ -14,9 +14,24 @@ export function bucketSetupChecks(config: Config, s3: S3): Check[] {
   const { workspacesPrefix } = createObjectKeys(keyTemplates)
   return [
     ...bucketsOf(config).flatMap((bucket) => accessChecks(bucket, s3)),
-    versioningCheck(documentsBucket, s3),
-    lifecycleCheck(documentsBucket, workspacesPrefix, s3),
-    uploadsCheck(sandboxBucket, keyTemplates.sandbox, s3),
+    setupCheck(`versioning of ${documentsBucket}`, 's3:GetBucketVersioning', async (abortSignal) => {
+      const { Status } = await s3.getBucketVersioning({ Bucket: documentsBucket }, { abortSignal })
+      if (Status === 'Enabled') return 'on: deleted objects can be brought back'
+      return advice('off: an object that is deleted is gone (docs/decisions/0008-versioned-documents.md)')
+    }),
+    setupCheck(`lifecycle of ${documentsBucket}`, 's3:GetLifecycleConfiguration', async (abortSignal) => {
+      const enabled = await enabledRules(documentsBucket, s3, abortSignal)
+      const deleting = enabled.find(
+        (rule) => touches(rule, workspacesPrefix) && (rule.Expiration?.Days || rule.Expiration?.Date),
+      )
+      if (deleting) return problem(`its rule "${deleting.ID}" deletes documents by their age, still counted; remove it`)
+      return abortingOf(enabled, workspacesPrefix) ?? problem(`no rule aborts unfinished uploads of documents${KEPT}`)
+    }),
+    setupCheck(`unfinished uploads in ${sandboxBucket}`, 's3:GetLifecycleConfiguration', async (abortSignal) => {
+      const enabled = await enabledRules(sandboxBucket, s3, abortSignal)
+      const [prefix = ''] = keyTemplates.sandbox.split('{')
+      return abortingOf(enabled, prefix) ?? advice(`no rule aborts those of documents that are put back${KEPT}`)
+    }),
   ]
 }
 
@@ -49,31 +64,6 @@ const accessChecks = (Bucket: string, s3: S3): Check[] => [
     return advice('ACLs are in force: an object of another account may be refused to us; set BucketOwnerEnforced')
   }),
 ]
-
-function versioningCheck(Bucket: string, s3: S3): Check {
-  return setupCheck(`versioning of ${Bucket}`, 's3:GetBucketVersioning', async (abortSignal) => {
-    const { Status } = await s3.getBucketVersioning({ Bucket }, { abortSignal })
-    if (Status === 'Enabled') return 'on: deleted objects can be brought back'
-    return advice('off: an object that is deleted is gone (docs/decisions/0008-versioned-documents.md)')
-  })
-}
-
-function lifecycleCheck(Bucket: string, prefix: string, s3: S3): Check {
-  return setupCheck(`lifecycle of ${Bucket}`, 's3:GetLifecycleConfiguration', async (abortSignal) => {
-    const enabled = await enabledRules(Bucket, s3, abortSignal)
-    const deleting = enabled.find((rule) => touches(rule, prefix) && (rule.Expiration?.Days || rule.Expiration?.Date))
-    if (deleting) return problem(`its rule "${deleting.ID}" deletes documents by their age, still counted; remove it`)
-    return abortingOf(enabled, prefix) ?? problem(`no rule aborts unfinished uploads of documents${KEPT}`)
-  })
-}
-
-function uploadsCheck(Bucket: string, template: string, s3: S3): Check {
-  return setupCheck(`unfinished uploads in ${Bucket}`, 's3:GetLifecycleConfiguration', async (abortSignal) => {
-    const enabled = await enabledRules(Bucket, s3, abortSignal)
-    const [prefix = ''] = template.split('{')
-    return abortingOf(enabled, prefix) ?? advice(`no rule aborts those of documents that are put back${KEPT}`)
-  })
-}
 
 async function enabledRules(Bucket: string, s3: S3, abortSignal: AbortSignal): Promise<LifecycleRule[]> {
   const answer = await s3.getBucketLifecycleConfiguration({ Bucket }, { abortSignal }).catch(unlessUnset)

@@ -11,31 +11,25 @@ import { advice, type Check, problem, setupCheck } from './check.ts'
 
 /** The surroundings of a deployed stage in its account. A stage's stack has the name of the service. */
 export function deploymentChecks(config: Config, dynamoDb: DynamoDB): Check[] {
-  const tables = [config.keysTable, config.workspacesTable, config.documentsTable]
+  const { serviceName, keysTable, workspacesTable, documentsTable } = config
   return [
-    stackCheck(config.serviceName),
-    ...tables.map((name) => tableProtectionCheck(name, dynamoDb)),
-    receiversCheck(config.serviceName),
-    eventsCheck(`${config.serviceName}-publish-events`),
+    setupCheck(`stack ${serviceName}`, 'cloudformation:DescribeStacks', async (signal) => {
+      const { StackStatus, EnableTerminationProtection } = await describeStack(serviceName, signal)
+      if (!/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(`${StackStatus}`))
+        return problem(`its status is ${StackStatus}: look at its events, and deploy again`)
+      if (EnableTerminationProtection) return `${StackStatus}, protected from deletion`
+      return advice(`${StackStatus}, may be deleted: deploy with deletionProtection=true where that must not happen`)
+    }),
+    ...[keysTable, workspacesTable, documentsTable].map((TableName) =>
+      setupCheck(`deletion protection of ${TableName}`, 'dynamodb:DescribeTable', async (abortSignal) => {
+        const { Table } = await dynamoDb.describeTable({ TableName }, { abortSignal })
+        if (Table?.DeletionProtectionEnabled) return 'on'
+        return advice('off: deploy with deletionProtection=true; for an existing table, turn it on')
+      }),
+    ),
+    receiversCheck(serviceName),
+    eventsCheck(`${serviceName}-publish-events`),
   ]
-}
-
-function stackCheck(name: string): Check {
-  return setupCheck(`stack ${name}`, 'cloudformation:DescribeStacks', async (signal) => {
-    const { StackStatus, EnableTerminationProtection } = await describeStack(name, signal)
-    if (!/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE$/.test(`${StackStatus}`))
-      return problem(`its status is ${StackStatus}: look at its events, and deploy again`)
-    if (EnableTerminationProtection) return `${StackStatus}, protected from deletion`
-    return advice(`${StackStatus}, may be deleted: deploy with deletionProtection=true where that must not happen`)
-  })
-}
-
-function tableProtectionCheck(TableName: string, client: DynamoDB): Check {
-  return setupCheck(`deletion protection of ${TableName}`, 'dynamodb:DescribeTable', async (abortSignal) => {
-    const { Table } = await client.describeTable({ TableName }, { abortSignal })
-    if (Table?.DeletionProtectionEnabled) return 'on'
-    return advice('off: deploy with deletionProtection=true; for an existing table, turn it on')
-  })
 }
 
 function receiversCheck(serviceName: string): Check {
