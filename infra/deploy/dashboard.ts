@@ -56,9 +56,7 @@ function chartsOf(functions: readonly FunctionEntry[]): Readonly<Record<string, 
       .filter(hasRoutes)
       .map(({ name }) => lambda(metric, `\${self:service}-\${sls:stage}-${name}`, stat, toLabel(name)))
   return {
-    'Requests and errors': {
-      metrics: [gateway('Count', 'Sum'), gateway('4XXError', 'Sum'), gateway('5XXError', 'Sum')],
-    },
+    'Requests and errors': { metrics: ['Count', '4XXError', '5XXError'].map((metric) => gateway(metric, 'Sum')) },
     'Latency of the API': {
       metrics: [
         gateway('Latency', 'p50', 'p50'),

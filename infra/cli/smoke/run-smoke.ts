@@ -2,10 +2,10 @@ import { outputsOf } from '../../deploy/stack.ts'
 import { readDemoFile } from '../../local/stores/demo-file.ts'
 import { wrongUsage } from '../command-error.ts'
 import { stackNameOf, type Target } from '../connect.ts'
-import { problem, problemsFound, runCheck, VERDICTS } from '../doctor/check.ts'
+import { problemsFound, runCheck, VERDICTS } from '../doctor/check.ts'
 import type { ExitCode, Session } from '../session.ts'
 import { CHECKS } from './checks.ts'
-import { newTrial, type SmokeCheck, setUp, type Trial, tearDown } from './trial.ts'
+import { newTrial, type SmokeCheck, setUp, tearDown } from './trial.ts'
 
 type Options = Record<NonNullable<SmokeCheck['waitsFor']>, boolean> & { baseUrl?: string }
 
@@ -40,18 +40,12 @@ export async function runSmoke(session: Session, { baseUrl, ...options }: Option
       else if (isWanted[check.waitsFor]) await run(check, LONG_TIMEOUT_MS)
     }
   } finally {
-    await run({ name: 'everything is gone', run: clear }, LONG_TIMEOUT_MS)
+    await run({ name: 'everything is gone', run: tearDown }, LONG_TIMEOUT_MS)
   }
   signal.throwIfAborted()
   const summary = `\n${problemsFound(count.problem)}; ${count.ok} ok, ${count.not_checked} not checked.`
   if (!output.isJson) output.print(summary, {})
   return count.problem === 0 ? 0 : 1
-}
-
-async function clear(trial: Trial, signal: AbortSignal) {
-  const left = await tearDown(trial, signal)
-  if (left.length > 0) return problem(`left behind: ${left.join('; ')}`)
-  return 'workspace, key, files and documents were removed'
 }
 
 async function baseUrlOf({ local, directory, stage }: Target, abortSignal: AbortSignal): Promise<string> {

@@ -12,7 +12,7 @@ import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { documentsIn } from '../commands/documents-commands.ts'
 import type { Stores } from '../connect.ts'
-import type { Check } from '../doctor/check.ts'
+import { type Check, problem } from '../doctor/check.ts'
 import { explainFailure } from '../explain-failure.ts'
 
 export type TrialFile = { path: FilePath; bytes: Buffer }
@@ -105,8 +105,8 @@ export function sandboxObject(path: FilePath, { stores, workspaceId, containerId
   return { Bucket: stores.config.sandboxBucket, Key }
 }
 
-/** Goes on when something cannot be removed; may be repeated. @returns what is left, one line each */
-export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<string[]> {
+/** Goes on when something cannot be removed; may be repeated. */
+export async function tearDown(trial: Trial, abortSignal: AbortSignal): ReturnType<Check['run']> {
   const { stores, s3, workspaceId, files, late, restored, token } = trial
   const left: string[] = []
   const remove = async (what: string, work: () => Promise<unknown>) => {
@@ -124,10 +124,13 @@ export async function tearDown(trial: Trial, abortSignal: AbortSignal): Promise<
     await remove(`sandbox file ${object.Key}`, () => s3.deleteObject(object, { abortSignal }))
   }
   // The workspace goes only when nothing is left in it.
-  if (left.length > 0) return [...left, `workspace ${workspaceId}, which counts what is left`]
-  await remove(`workspace ${workspaceId}`, async () => {
+  const removeWorkspace = async () => {
     const version = (await stores.ledger.read(workspaceId, abortSignal))?.version
     if (!(await stores.workspaces.remove(workspaceId, version, abortSignal))) throw new ServiceError('workspace_busy')
-  })
-  return left
+  }
+  if (left.length > 0) left.push(`workspace ${workspaceId}, which counts what is left`)
+  else await remove(`workspace ${workspaceId}`, removeWorkspace)
+  return left.length > 0
+    ? problem(`left behind: ${left.join('; ')}`)
+    : 'workspace, key, files and documents were removed'
 }
