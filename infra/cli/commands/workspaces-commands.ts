@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { saveWorkspace } from '../../../lib/administration/save-workspace.ts'
 import { describeWorkspace } from '../../../lib/http/operations/workspace-operations.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { chooseExpiry, type Retention } from '../../../lib/ledger/expiry.ts'
+import { chooseExpiry } from '../../../lib/ledger/expiry.ts'
 import type { StorageUsage, WorkspaceLedger, WorkspaceSettings } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError } from '../command-error.ts'
 import type { Run, Session } from '../session.ts'
@@ -128,21 +128,16 @@ async function setWorkspace(session: Session, workspaceId: WorkspaceId, options:
 }
 
 function describe(ledger: WorkspaceLedger): string {
-  const { quotaBytes, usedBytes, requestsPerMinute, isDisabled } = ledger
-  const kept = describeRetention(ledger)
+  const { quotaBytes, usedBytes, requestsPerMinute, isDisabled, expireAtMostSeconds: most } = ledger
+  // Without one, they are kept for ever, unless their promotion says how long.
+  const byDefault = chooseExpiry(undefined, ledger)
+  const kept = byDefault && `for ${duration(byDefault.seconds)}${most ? `, ${duration(most)} at most` : ''}`
   return [
     `a quota of ${exactBytes(quotaBytes)}, ${exactBytes(usedBytes)} used`,
     ...(kept ? [`new documents kept ${kept}`] : []),
     ...(requestsPerMinute ? [`${requestsPerMinute} requests a minute`] : []),
     ...(isDisabled ? ['its keys refused'] : []),
   ].join('; ')
-}
-
-/** @returns undefined: documents are kept for ever, unless their promotion says how long */
-function describeRetention(retention: Retention): string | undefined {
-  const { expireAtMostSeconds: most } = retention
-  const byDefault = chooseExpiry(undefined, retention)
-  return byDefault && `for ${duration(byDefault.seconds)}${most ? `, ${duration(most)} at most` : ''}`
 }
 
 /** Why a quota looks like a mistake, if it does. */

@@ -17,10 +17,13 @@ async function invoke({ id, functionName, event }: InvocationMessage): Promise<A
   if (definition === undefined) return { id, error: `There is no function ${functionName}.` }
   try {
     const handler = await load(definition)
+    const endsAtMs = Date.now() + definition.timeoutMs
+    const getRemainingTimeInMillis = () => endsAtMs - Date.now()
+    const context = { functionName, awsRequestId: randomUUID(), getRemainingTimeInMillis } as Context
     const timeout = sleep(definition.timeoutMs).then(() => {
       throw new Error(`Task timed out after ${definition.timeoutMs / 1000} seconds`)
     })
-    return { id, result: await Promise.race([handler(event, contextOf(definition)), timeout]) }
+    return { id, result: await Promise.race([handler(event, context), timeout]) }
   } catch (error) {
     console.error(error)
     return { id, error: String(error) }
@@ -33,12 +36,6 @@ async function load({ handler }: FunctionDefinition): Promise<Handler> {
   // A process that is killed keeps nothing for the next one by itself.
   flushCompileCache()
   return functions[exported]
-}
-
-function contextOf({ name, timeoutMs }: FunctionDefinition): Context {
-  const endsAtMs = Date.now() + timeoutMs
-  const getRemainingTimeInMillis = () => endsAtMs - Date.now()
-  return { functionName: name, awsRequestId: randomUUID(), getRemainingTimeInMillis } as Context
 }
 
 process.on('message', async (message: InvocationMessage) => process.send?.(await invoke(message)))

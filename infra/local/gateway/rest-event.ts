@@ -11,7 +11,9 @@ type RestRequest = { incoming: IncomingMessage; route: Route; path: string; quer
 export function restEvent(request: RestRequest, pathParameters: Record<string, string>): APIGatewayProxyEvent {
   const { incoming, route, path, query, body } = request
   const multiValueHeaders = headersOf(incoming)
-  const multiValueQuery = queryOf(query)
+  const values = new URLSearchParams(query)
+  const valuesOfEach = [...values.keys()].map((name) => [name, values.getAll(name)] as const)
+  const multiValueQuery = values.size === 0 ? null : Object.fromEntries(valuesOfEach)
   return {
     resource: route.resource,
     path,
@@ -33,11 +35,6 @@ export function restEvent(request: RestRequest, pathParameters: Record<string, s
 function headersOf({ rawHeaders, headersDistinct }: IncomingMessage): Record<string, string[]> {
   const nameOf = (key: string) => rawHeaders.find((name, at) => at % 2 === 0 && name.toLowerCase() === key) ?? key
   return Object.fromEntries(Object.entries(headersDistinct).map(([key, values = []]) => [nameOf(key), values]))
-}
-
-function queryOf(query: string): Record<string, string[]> | null {
-  const values = new URLSearchParams(query)
-  return values.size === 0 ? null : Object.fromEntries([...values.keys()].map((name) => [name, values.getAll(name)]))
 }
 
 const lastOfEach = (multiple: Record<string, string[]>): Record<string, string> =>
