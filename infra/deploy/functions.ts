@@ -18,7 +18,7 @@ export interface FunctionEntry {
   /** Without a value for this setting, nothing of the function is there. */
   setting?: string
   /** Further properties, for the framework. */
-  function?: Partial<Pick<WrittenFunction, 'timeout' | 'events' | 'environment'>>
+  function?: Partial<Pick<WrittenFunction, 'timeout' | 'events'>> & { environment?: object }
   /** Statements of its role, in addition to those of all roles. */
   statements: object[]
 }
@@ -71,13 +71,7 @@ const BY_ITSELF = { versionFunction: false }
 
 type Event = { http?: object; schedule?: { rate: string; input: unknown } }
 /** As in serverless.yml: its handler is its module without the extension, and its export; its timeout is in seconds. */
-export type WrittenFunction = {
-  name: string
-  handler: string
-  timeout: number
-  events: Event[]
-  environment?: Record<string, unknown>
-}
+export type WrittenFunction = { name: string; handler: string; timeout: number; events: Event[] }
 
 /** `functions` of serverless.yml. @param all those that the settings ask for */
 export function functions(all = FUNCTIONS): Record<string, WrittenFunction> {

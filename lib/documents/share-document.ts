@@ -12,15 +12,14 @@ export interface ShareDocumentDependencies extends FindDocumentDependencies {
   links: Links
 }
 
+type Wanted = { workspaceId: WorkspaceId; documentId: string | undefined }
+
 /**
  * Makes a link. Only this answer has its token: its hash is stored.
  * @throws ServiceError document_not_found, document_expired, inline_not_allowed, too_many_links
  */
 export async function shareDocument(
-  request: { workspaceId: WorkspaceId; documentId: string | undefined; lifeMs: number } & Pick<
-    Link,
-    'disposition' | 'createdBy'
-  >,
+  request: Wanted & Pick<Link, 'disposition' | 'createdBy'> & { lifeMs: number },
   deps: ShareDocumentDependencies,
   signal: AbortSignal,
 ): Promise<{ link: Link; token: string }> {
@@ -46,7 +45,7 @@ export async function shareDocument(
 
 /** The document's links that have not ended, oldest first. @throws ServiceError document_not_found, document_expired */
 export async function listLinks(
-  request: { workspaceId: WorkspaceId; documentId: string | undefined },
+  request: Wanted,
   deps: ShareDocumentDependencies,
   signal: AbortSignal,
 ): Promise<Link[]> {

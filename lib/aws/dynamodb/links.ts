@@ -10,12 +10,8 @@ import { openListedTable, type TableSettings } from './table.ts'
 export const LINK_PARTITIONS = 'links_'
 
 const AT_ONCE = { concurrency: 24 }
-/** How the ids of all links begin. */
-const ALL = 'link_'
 
-type StoredLink = Link & { tokenHash: string }
-
-const LINK: Codec<StoredLink> = {
+const LINK: Codec<Link & { tokenHash: string }> = {
   key_id: { member: 'linkId', kind: 'string' },
   workspace_id: { member: 'workspaceId', kind: 'string' },
   document_id: { member: 'documentId', kind: 'string' },
@@ -42,13 +38,9 @@ export function createLinks(settings: TableSettings & { now(): number }): Links 
 
   return {
     async add(link, token, signal) {
-      const item = {
-        ...{
-          ...encode(LINK, { ...link, tokenHash: hashToken(token) }),
-          ...keyOf(ownerHash(link.workspaceId), link.linkId),
-        },
-        ttl_at: link.expiresAt.getTime() / 1000,
-      }
+      const stored = encode(LINK, { ...link, tokenHash: hashToken(token) })
+      const key = keyOf(ownerHash(link.workspaceId), link.linkId)
+      const item = { ...stored, ...key, ttl_at: link.expiresAt.getTime() / 1000 }
       const isNew = { ConditionExpression: 'attribute_not_exists(key_id)' }
       return (await table.put(item, { name: 'links.add', signal, ...SENT_ONCE }, isNew)).applied
     },
@@ -62,10 +54,9 @@ export function createLinks(settings: TableSettings & { now(): number }): Links 
       return link && !hasEnded(link, now()) ? link : undefined
     },
 
-    async list({ workspaceId, documentId, attemptId }, signal) {
-      const pages = await Array.fromAsync(
-        itemsOf(ownerHash(workspaceId), linkIdsBegin({ workspaceId, documentId, attemptId }), signal),
-      )
+    async list(document, signal) {
+      const { workspaceId, documentId, attemptId } = document
+      const pages = await Array.fromAsync(itemsOf(ownerHash(workspaceId), linkIdsBegin(document), signal))
       const isOfDocument = (link: Link) =>
         link.workspaceId === workspaceId && link.documentId === documentId && link.attemptId === attemptId
       return pages.flat().map(toLink).filter(isOfDocument)
@@ -83,7 +74,7 @@ export function createLinks(settings: TableSettings & { now(): number }): Links 
       const isMeant = ({ workspace_id, created_by }: Attributes) =>
         'createdBy' in of ? created_by?.S === of.createdBy : (workspace_id?.S ?? of.workspaceId) === of.workspaceId
       let removed = 0
-      for await (const items of itemsOf(owner, ALL, signal)) {
+      for await (const items of itemsOf(owner, 'link_', signal)) {
         const meant = items.filter(isMeant)
         const remove = ({ key_id }: Attributes) =>
           table.remove(keyOf(owner, `${key_id?.S}`), {}, { name: 'links.remove', signal })
