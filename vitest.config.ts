@@ -32,10 +32,12 @@ const SLOW = [
 ]
 /** A minute, of what few changes touch: npm run test:machine. */
 const LONG = [
-  'test/template/{release,cfn-lint}.test.ts',
+  'test/template/{release,cfn-lint,own-settings}.test.ts',
   'test/protocol/explorer/planted-bugs.test.ts',
-  'test/protocol/faults/{fault-matrix,contention}.test.ts',
+  'test/protocol/faults/{fault-matrix,failure-map,contention,bounded-work}.test.ts',
 ]
+/** Of their faults, npm test has a quarter, and npm run test:machine all. */
+const FILE_OPERATIONS = 'test/protocol/faults/file-operations.test.ts'
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
 /** Longest first: begun late, they would go on alone. A fresh clone knows nothing but the sizes of files. */
 const LONGEST = [
@@ -130,6 +132,7 @@ export default defineConfig({
           name: 'slow',
           include: SLOW,
           exclude: [AFTER_ALL_OTHERS, ...LONG],
+          provide: { depth: 'shallow' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
           // Most of their work would be to load the SDK and the policies' rules again for each file. These leave nothing
@@ -144,7 +147,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'machine',
-          include: ['test/machine/**/*.test.ts', ...LONG, ...LONG_WHEN_WHOLE, ONLY_WHOLE],
+          include: ['test/machine/**/*.test.ts', ...LONG, ...LONG_WHEN_WHOLE, ONLY_WHOLE, FILE_OPERATIONS],
           exclude: [ONE_START],
           provide: { depth: 'deep' },
           sequence: { groupOrder: 0 },

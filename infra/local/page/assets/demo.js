@@ -185,7 +185,7 @@ function documentRow(item) {
     )
     const until = ` opens it for anybody until ${timeOf(expires_at)}${isCopied ? ' (copied)' : ''}.`
     row.querySelector('.link')?.remove()
-    row.append(element('small', { className: 'link' }, element('a', { href: url }, 'This link'), until))
+    row.append(element('p', { className: 'link' }, element('a', { href: url }, 'This link'), until))
     say(`The link to ${visible(filename)} ends on ${timeOf(expires_at)}.`)
   }
   const destroy = async () => {
