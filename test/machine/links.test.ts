@@ -93,13 +93,4 @@ describe.skipIf(!HAS_BROWSER)('a link in a browser, which has no key', () => {
       await service().admin('keys', 'delete', other.created_by, '--yes', ...more)
     expect([(await fetch(other.url)).status, await links()]).toEqual([404, ''])
   })
-
-  it('tells what is not there on a page without a script, and to search engines nothing', async () => {
-    const origin = new URL(service().demo.base_url).origin
-    const { page } = await open()
-    const answer = await page.goto(`${origin}/l/cfl_${'0'.repeat(44)}`)
-    expect([answer?.status(), await page.innerText('body')]).toEqual([404, 'There is no such link.'])
-    expect(await page.evaluate('document.scripts.length')).toBe(0)
-    expect(answer?.headers()['x-robots-tag']).toBe('noindex')
-  })
 })

@@ -2,7 +2,7 @@ import { readServiceDefinition } from '../../../infra/deploy/service-definition.
 import { READS_PER_SECOND_OF_SHARD, readConfig } from '../../../lib/config.ts'
 import type { Bench } from '../bench.ts'
 import { lambdaEnvironment } from '../bundles.ts'
-import { erasureRow, estimateRow, expiryRow, lateRow, tenantRow } from '../scale/rows.ts'
+import { erasureRow, estimateRow, expiryRow, lateRow } from '../scale/rows.ts'
 import { startWorker } from '../worker.ts'
 import type { ScaleSimulatorMethods } from '../workers/scale-simulator.ts'
 
@@ -16,7 +16,6 @@ const FULL = {
     load: { perSecond: 125, killedShare: 0.01, seconds: 120, groups: 1 },
     population: { workspaces: 250, documentsEach: 24, expireWithinMs: 60_000 },
   },
-  expiringTenant: { workspaces: 1, documentsEach: 20_000, expireWithinMs: 60_000 },
   erasing: { workspaces: 4, documentsEach: 10_000 },
   small: { workspaces: 1000, documentsEach: 3 },
   large: { workspaces: 8, documentsEach: 10_000 },
@@ -29,7 +28,6 @@ const QUICK: typeof FULL = {
     load: { ...FULL.expiring.load, perSecond: 10, seconds: 60 },
     population: { ...FULL.expiring.population, documentsEach: 4, expireWithinMs: 5000 },
   },
-  expiringTenant: { ...FULL.expiringTenant, documentsEach: 500 },
   erasing: { ...FULL.erasing, documentsEach: 1000 },
   small: { ...FULL.small, workspaces: 100 },
   large: { ...FULL.large, documentsEach: 1000 },
@@ -51,14 +49,12 @@ export const scale: Bench = {
     const { AUDIT_SHARDS: _, ...environment } = definition.environment
     const env = { ...lambdaEnvironment('http://unused'), ...environment }
     const options = { env, callLimitMs: CALL_LIMIT_MS }
-    const { load, busy, expiring, expiringTenant, erasing, ...audited } = isQuick ? QUICK : FULL
+    const { load, busy, expiring, erasing, ...audited } = isQuick ? QUICK : FULL
     const worker = await startWorker<ScaleSimulatorMethods>('workers/scale-simulator.ts', options)
     progress('resolver')
     const late = await worker.call('sustain', { load, population: busy, definition })
     progress('expired documents')
     const expiry = await worker.call('expire', { ...expiring, definition })
-    progress('one tenant')
-    const tenant = await worker.call('expireTenant', { population: expiringTenant, definition })
     progress('erasures')
     const erased = await worker.call('erase', { population: erasing, definition })
     progress('audit')
@@ -72,7 +68,6 @@ export const scale: Bench = {
     return [
       lateRow(load, busy.workspaces, late),
       expiryRow(expiring.population, expiry),
-      tenantRow(expiringTenant, tenant),
       erasureRow(erasing, erased),
       estimateRow(rounds, ESTIMATED, settings),
     ]

@@ -18,7 +18,7 @@ export interface Expiry {
 const LEAST = 100
 
 /** @returns the documents of the population that have not been deleted yet */
-export function watchDocuments({ config, population, watchers }: World): Set<string> {
+function watchDocuments({ config, population, watchers }: World): Set<string> {
   const open = new Set<string>()
   for (let workspace = 0; workspace < population.workspaces; workspace++) {
     for (let document = 0; document < population.documentsEach; document++) {

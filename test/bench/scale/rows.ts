@@ -3,7 +3,6 @@ import type { Round } from './audit-round.ts'
 import { KEPT_MS, RESOLVER } from './deployed.ts'
 import type { Erasing } from './erase-all.ts'
 import type { Expiry } from './expire-all.ts'
-import type { TenantExpiry } from './one-tenant.ts'
 import type { Population } from './population.ts'
 import type { Lateness, Load } from './sustained.ts'
 
@@ -22,8 +21,6 @@ interface Settings {
 const LATE_SECONDS = 120
 const EXPIRY_MINUTES = 9
 const ERASURE_MINUTES = 60
-/** A minute in which they expire, one until the last run begins, and its time. */
-const TENANT_SECONDS = 180
 const ROUND_BARS = { hours: 24, dollars: 60 }
 /** us-east-1 in November 2026, as in docs/performance.md. */
 const DOLLARS = { readUnit: 0.125e-6, listing: 5e-6, gibSecond: 13.3334e-6 }
@@ -52,17 +49,6 @@ export function expiryRow({ workspaces, documentsEach }: Population, expiry: Exp
     bar: `≤ ${EXPIRY_MINUTES} min`,
     measured: `${minutes.toFixed(1)} min (${asCount(expiry.perSecond)} a second and run, ${throttled} throttled, ${left} left)`,
     isMet: minutes <= EXPIRY_MINUTES && left + leftovers.left + throttled === 0 && leftovers.most <= LATE_SECONDS,
-  }
-}
-
-/** One tenant's documents are deleted as fast as its ledger allows, and its callers are not refused for it. */
-export function tenantRow({ documentsEach }: Population, expiry: TenantExpiry): Row {
-  const { left, seconds, deleted, refused, slowestSeconds } = expiry
-  return {
-    what: `${asCount(documentsEach)} documents of one workspace expire in a minute, beside a DELETE each second`,
-    bar: '0 refused',
-    measured: `${refused} of ${asCount(deleted)} refused, the slowest ${asSeconds(slowestSeconds)}; ${left} left after ${asSeconds(seconds)}`,
-    isMet: left + refused === 0 && seconds <= TENANT_SECONDS,
   }
 }
 

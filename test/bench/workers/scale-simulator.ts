@@ -2,7 +2,6 @@ import type { ServiceDefinition } from '../../../infra/deploy/service-definition
 import { auditRound, type RoundOptions } from '../scale/audit-round.ts'
 import { eraseAll } from '../scale/erase-all.ts'
 import { expireAll } from '../scale/expire-all.ts'
-import { expireTenant } from '../scale/one-tenant.ts'
 import type { Population } from '../scale/population.ts'
 import { type Load, sustain } from '../scale/sustained.ts'
 import { createWorld } from '../scale/world.ts'
@@ -16,8 +15,6 @@ const methods = {
     sustain(await createWorld(population, definition), load),
   expire: async ({ load, population, definition }: Of<{ load: Load }>) =>
     expireAll(await createWorld(population, definition), load),
-  expireTenant: async ({ population, definition }: Of<object>) =>
-    expireTenant(await createWorld(population, definition)),
   erase: async ({ population, definition }: Of<object>) => eraseAll(await createWorld(population, definition)),
   round: async ({ population, definition, ...options }: Of<RoundOptions>) =>
     auditRound(await createWorld(population, definition), options),
