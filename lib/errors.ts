@@ -116,14 +116,8 @@ export const REASONS = {
   document_not_found: { status: 404, detail: 'The workspace has no document with this id.' },
   document_expired: { status: 404, detail: 'The document has expired.' },
   too_many_links: { status: 400, detail: 'The document has 100 links: take some back.' },
-  inline_not_allowed: {
-    status: 400,
-    detail: 'Browsers must not show this type: ask for "attachment".',
-  },
-  link_not_found: {
-    status: 404,
-    detail: 'There is no such link.',
-  },
+  inline_not_allowed: { status: 400, detail: 'Browsers must not show this type: ask for "attachment".' },
+  link_not_found: { status: 404, detail: 'There is no such link.' },
   file_not_downloadable: { status: 404, detail: 'The document is there, but its content cannot be read.' },
   container_not_found: { status: 404, detail: 'The workspace has no container with this id.', twin: true },
   container_file_not_found: { status: 404, detail: 'The container exists, but has no file at this path.', twin: true },

@@ -15,18 +15,21 @@ const definitions: FunctionDefinition[] = JSON.parse(functions)
 async function invoke({ id, functionName, event }: InvocationMessage): Promise<AnswerMessage> {
   const definition = definitions.find(({ name }) => name === functionName)
   if (definition === undefined) return { id, error: `There is no function ${functionName}.` }
+  const overdue = new AbortController()
   try {
     const handler = await load(definition)
     const endsAtMs = Date.now() + definition.timeoutMs
     const getRemainingTimeInMillis = () => endsAtMs - Date.now()
     const context = { functionName, awsRequestId: randomUUID(), getRemainingTimeInMillis } as Context
-    const timeout = sleep(definition.timeoutMs).then(() => {
+    const timeout = sleep(definition.timeoutMs, undefined, { signal: overdue.signal }).then(() => {
       throw new Error(`Task timed out after ${definition.timeoutMs / 1000} seconds`)
     })
     return { id, result: await Promise.race([handler(event, context), timeout]) }
   } catch (error) {
     console.error(error)
     return { id, error: String(error) }
+  } finally {
+    overdue.abort()
   }
 }
 

@@ -1,8 +1,6 @@
-import pMap from 'p-map'
 import type { Erasures } from '../../administration/ports/erasures.ts'
 import type { WorkspaceId } from '../../ids.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
-import type { Attributes } from './codec.ts'
 import { IS_OPEN } from './ledger.ts'
 import { asRead, openListedTable, setting, type TableSettings } from './table.ts'
 import { encodeErasure } from './workspace-codec.ts'
@@ -12,7 +10,6 @@ const ERASURES_INDEX = 'erasures'
 const STATE_NAME = { '#state': 'state' }
 const IS_IN_STATE = 'erasure.#state = :state'
 const IS_AT_WORK = 'erasure.#state IN (:erasing, :verifying)'
-const AT_ONCE = { concurrency: 24 }
 
 export function createErasures(settings: TableSettings & { documentsTable: string }): Erasures {
   const table = openListedTable(settings)
@@ -58,13 +55,10 @@ export function createErasures(settings: TableSettings & { documentsTable: strin
     },
 
     async *removeItems(workspaceId, signal) {
-      const options = { name: 'documents.list', signal }
-      const remove = ({ workspace_id, document_id }: Attributes) => {
-        const key = { workspace_id: workspace_id?.S, document_id: document_id?.S }
-        return documents.remove(key, {}, { name: 'documents.remove', signal, ...CLOSING })
-      }
-      for await (const items of documents.pagesOf('workspace_id', workspaceId, options)) {
-        await pMap(items, remove, AT_ONCE)
+      const pages = documents.pagesOf('workspace_id', workspaceId, { name: 'documents.list', signal })
+      for await (const items of pages) {
+        const keys = items.map(({ document_id }) => ({ workspace_id: workspaceId, document_id: document_id?.S }))
+        await documents.removeAll(keys, { name: 'documents.remove', signal, ...CLOSING })
         yield items.length
       }
     },

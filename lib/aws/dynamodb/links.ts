@@ -1,4 +1,3 @@
-import pMap from 'p-map'
 import { hashToken, ownerHash, ownerHashIn } from '../../auth/api-token.ts'
 import { linkIdsBegin, readLinkToken } from '../../auth/link-token.ts'
 import { hasEnded, type Link, type Links } from '../../documents/links.ts'
@@ -8,8 +7,6 @@ import { openListedTable, type TableSettings } from './table.ts'
 
 /** Links are in partitions of their own of the table of keys, so that roles reach the ones and not the others. */
 export const LINK_PARTITIONS = 'links_'
-
-const AT_ONCE = { concurrency: 24 }
 
 const LINK: Codec<Link & { tokenHash: string }> = {
   key_id: { member: 'linkId', kind: 'string' },
@@ -27,14 +24,6 @@ export function createLinks(settings: TableSettings & { now(): number }): Links 
   const { now } = settings
   const table = openListedTable(settings)
   const keyOf = (owner: string, linkId: string) => ({ owner_hash: LINK_PARTITIONS + owner, key_id: linkId })
-  const itemsOf = (owner: string, beginning: string, signal: AbortSignal) => {
-    const query = {
-      ConsistentRead: true,
-      KeyConditionExpression: 'owner_hash = :owner AND begins_with(key_id, :beginning)',
-      values: { ':owner': LINK_PARTITIONS + owner, ':beginning': beginning },
-    }
-    return table.query({ name: 'links.list', signal }, query)
-  }
 
   return {
     async add(link, token, signal) {
@@ -56,7 +45,12 @@ export function createLinks(settings: TableSettings & { now(): number }): Links 
 
     async list(document, signal) {
       const { workspaceId, documentId, attemptId } = document
-      const pages = await Array.fromAsync(itemsOf(ownerHash(workspaceId), linkIdsBegin(document), signal))
+      const query = {
+        ConsistentRead: true,
+        KeyConditionExpression: 'owner_hash = :owner AND begins_with(key_id, :beginning)',
+        values: { ':owner': LINK_PARTITIONS + ownerHash(workspaceId), ':beginning': linkIdsBegin(document) },
+      }
+      const pages = await Array.fromAsync(table.query({ name: 'links.list', signal }, query))
       const isOfDocument = (link: Link) =>
         link.workspaceId === workspaceId && link.documentId === documentId && link.attemptId === attemptId
       return pages.flat().map(toLink).filter(isOfDocument)
@@ -74,12 +68,10 @@ export function createLinks(settings: TableSettings & { now(): number }): Links 
       const isMeant = ({ workspace_id, created_by }: Attributes) =>
         'createdBy' in of ? created_by?.S === of.createdBy : (workspace_id?.S ?? of.workspaceId) === of.workspaceId
       let removed = 0
-      for await (const items of itemsOf(owner, 'link_', signal)) {
-        const meant = items.filter(isMeant)
-        const remove = ({ key_id }: Attributes) =>
-          table.remove(keyOf(owner, `${key_id?.S}`), {}, { name: 'links.remove', signal })
-        await pMap(meant, remove, AT_ONCE)
-        removed += meant.length
+      for await (const items of table.pagesOf('owner_hash', LINK_PARTITIONS + owner, { name: 'links.list', signal })) {
+        const keys = items.filter(isMeant).map(({ key_id }) => keyOf(owner, `${key_id?.S}`))
+        await table.removeAll(keys, { name: 'links.remove', signal })
+        removed += keys.length
       }
       return removed
     },

@@ -14,6 +14,7 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
+import pMap from 'p-map'
 import { ServiceError } from '../../errors.ts'
 import { pause, pauseAfter, type SendOptions, send } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
@@ -41,6 +42,7 @@ type Reading = Pick<GetItemCommandInput, 'ConsistentRead' | 'ProjectionExpressio
 
 /** Tries of one BatchGetItem: DynamoDB leaves out what exceeds 16 MB and what it throttles. */
 const MAX_BATCH_TRIES = 4
+const REMOVALS_AT_ONCE = 24
 const WITHOUT_UNDEFINED = { removeUndefinedValues: true }
 
 /** Reads and updates of single items. Most functions need no more of a table, which keeps their bundles small. */
@@ -103,10 +105,16 @@ export function openTable(settings: TableSettings) {
 /** A table of which more than single items are read. Few functions need that. */
 export function openListedTable(settings: TableSettings) {
   const { client, tableName: TableName } = settings
+  const table = openTable(settings)
   return {
-    ...openTable(settings),
+    ...table,
 
     query,
+
+    /** May be repeated: what is gone is fine. */
+    async removeAll(keys: readonly object[], options: SendOptions) {
+      await pMap(keys, (key) => table.remove(key, {}, options), { concurrency: REMOVALS_AT_ONCE })
+    },
 
     /** All items of a partition, read consistently, in pages. @param from.after a key: starts after it */
     pagesOf(
