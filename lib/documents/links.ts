@@ -20,7 +20,7 @@ export interface Links {
   add(link: Link, token: string, signal: AbortSignal): Promise<boolean>
   /** @param text begins with a token; what follows does not matter @returns undefined: it leads nowhere, or has ended */
   find(text: string, signal: AbortSignal): Promise<Link | undefined>
-  /** All to one document, also those that have ended, by id. They are read consistently. */
+  /** All to one document, also those that have ended, oldest first. They are read consistently. */
   list(document: DocumentOfAttempt, signal: AbortSignal): Promise<Link[]>
   /** @returns false when the document has no such link */
   remove(link: Pick<Link, 'workspaceId' | 'linkId'> & { documentId: string }, signal: AbortSignal): Promise<boolean>

@@ -50,7 +50,7 @@ export async function listLinks(
   signal: AbortSignal,
 ): Promise<Link[]> {
   const [live] = await linksOf(await findDocument(request, deps, signal), deps, signal)
-  return live.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime())
+  return live
 }
 
 async function linksOf(document: DocumentOfAttempt, { links, now }: ShareDocumentDependencies, signal: AbortSignal) {

@@ -53,7 +53,8 @@ export function createLinks(settings: TableSettings & { now(): number }): Links 
       const pages = await Array.fromAsync(table.query({ name: 'links.list', signal }, query))
       const isOfDocument = (link: Link) =>
         link.workspaceId === workspaceId && link.documentId === documentId && link.attemptId === attemptId
-      return pages.flat().map(toLink).filter(isOfDocument)
+      const found = pages.flat().map(toLink).filter(isOfDocument)
+      return found.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime())
     },
 
     async remove({ workspaceId, documentId, linkId }, signal) {
