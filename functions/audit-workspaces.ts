@@ -3,7 +3,6 @@ import { type AuditTask, performAuditTask, type RoundDependencies } from '../lib
 import type { SliceOptions } from '../lib/audit/audit-slice.ts'
 import { type Finding, findingId } from '../lib/audit/findings.ts'
 import { createReadPace, paceReads } from '../lib/aws/read-pace.ts'
-import { usageFiles } from '../lib/aws/stores.ts'
 import { READS_PER_SECOND_OF_SHARD } from '../lib/config.ts'
 import { createDeadline } from '../lib/deadline.ts'
 import { ServiceError } from '../lib/errors.ts'
@@ -20,7 +19,6 @@ paceReads(stores, pace)
 const deps: RoundDependencies = {
   ...dependencies,
   metrics,
-  usageFiles: usageFiles(stores),
   totalShards: auditShards,
   roundMs: auditRoundHours * 60 * 60 * 1000,
   spentUnits: () => pace.spentUnits,

@@ -38,7 +38,6 @@ export const VARIABLES = {
   auditRoundHours: { default: 24, min: 2, max: 72 },
   auditShards: { default: 8, min: 1, max: MAX_SHARDS },
   corsAllowedOrigins: { default: '' },
-  usageBucket: { default: '' },
 } as const satisfies Record<string, Variable>
 
 type ValuesOf<Rules> = { [Name in keyof Rules]: ValueOf<Rules[Name]> }

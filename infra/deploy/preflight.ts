@@ -22,7 +22,7 @@ const LOOKS: Record<string, (deployment: Deployment, warnings: string[]) => Asyn
   'lambda:GetAccountSettings and GetFunctionConcurrency': problemsInConcurrency,
   'cloudformation:ListStackResources and dynamodb:DescribeTable': problemsInTables,
   'cloudformation:ListStackResources and s3:GetEncryptionConfiguration': problemsInBuckets,
-  'events:DescribeEventBus or s3:ListBucket': problemsInTargets,
+  'events:DescribeEventBus': problemsInEvents,
 }
 
 /** Looks in the account for anything that would make the deployment fail halfway. Changes nothing. */
@@ -99,20 +99,11 @@ async function* problemsInTables({ stackName, settings, tables }: Deployment): A
   }
 }
 
-/** What is written to a bucket that is not there fails each day; what is put on such a bus is lost in silence. */
-async function* problemsInTargets({ settings: { eventBus, usageBucket } }: Deployment): AsyncGenerator<string> {
-  if (eventBus && !(await isThere(new EventBridge().describeEventBus({ Name: eventBus }))))
+/** What is put on a bus that is not there is lost in silence. */
+async function* problemsInEvents({ settings: { eventBus } }: Deployment): AsyncGenerator<string> {
+  if (eventBus && !(await new EventBridge().describeEventBus({ Name: eventBus }).catch(unlessMissing)))
     yield `eventBus is "${eventBus}": there is no such bus in this account and region`
-  if (usageBucket && !(await isThere(new S3().headBucket({ Bucket: usageBucket }))))
-    yield `usageBucket is "${usageBucket}": there is no such bucket in this region`
 }
-
-const isThere = (described: Promise<unknown>) =>
-  described.then(
-    () => true,
-    // It may be in another region.
-    (error) => statusOf(error) !== 301 && unlessMissing(error),
-  )
 
 /** The settings of the keys of created buckets. */
 const KEYS: Record<string, string> = { SandboxBucket: 'sandboxKmsKeyArn', DocumentsBucket: 'documentsKmsKeyArn' }

@@ -1,7 +1,4 @@
-import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import type { AuditRound, AuditTask } from '../../lib/audit/audit-round.ts'
-import type { AuditShard } from '../../lib/audit/audit-shard.ts'
 import { createStream, startEvents } from './events.ts'
 import { type FunctionHost, startFunctionHost } from './gateway/function-host.ts'
 import { type ServedRequest, startGateway } from './gateway/gateway.ts'
@@ -12,8 +9,6 @@ import { type LocalStoresOptions, startLocalStores } from './stores/stores.ts'
 
 /** It has the built dist/. */
 const ROOT = join(import.meta.dirname, '../..')
-
-const ROUND_MS = 60_000
 
 export type LocalService = Awaited<ReturnType<typeof startLocalService>>
 
@@ -29,7 +24,7 @@ interface LocalServiceOptions extends Omit<LocalStoresOptions, 'pages' | 's3Port
 /** Starts the built service behind a gateway, the stores that it works on, and its schedules. */
 export async function startLocalService(options: LocalServiceOptions) {
   const { definition, directory, port, log, onRequest, inspectPort } = options
-  const { DOCUMENTS_TABLE, USAGE_BUCKET } = definition.environment
+  const { DOCUMENTS_TABLE } = definition.environment
   await using starting = new AsyncDisposableStack()
   const keep = <Part extends { stop(): Promise<void> }>(part: Part) => starting.adopt(part, (each) => each.stop())
   const pages: string[] = []
@@ -69,13 +64,6 @@ export async function startLocalService(options: LocalServiceOptions) {
       setInterval(() => host.invoke(name, input).catch((error) => log(`${name}: ${error.message}\n`)), everyMs),
     ),
   )
-  // A round, which AWS begins once a day, only for the files of usage: often, as they are to be tried.
-  const round = () =>
-    playRound((task) => invoke('audit-workspaces', task)).catch((error) => log(`audit: ${error.message}\n`))
-  if (USAGE_BUCKET) {
-    timers.push(setInterval(round, ROUND_MS))
-    void round()
-  }
   starting.defer(() => timers.forEach(clearInterval))
   const running = starting.move()
   return { demo, functions: host, stop: () => running.disposeAsync() }
@@ -86,16 +74,4 @@ function portsBeside(port: number): { s3Port: number; dynamoDbPort: number } {
   if (port === 0) return { s3Port: 0, dynamoDbPort: 0 }
   const step = port > 65_533 ? -1 : 1
   return { s3Port: port + step, dynamoDbPort: port + 2 * step }
-}
-
-/** Plays a round of the audit, as infra/resources/audit-definition.yml has it, shard after shard. */
-async function playRound(invoke: (task: AuditTask) => Promise<unknown>): Promise<void> {
-  const begin = { roundId: randomUUID(), startedAt: new Date().toISOString(), running: [] }
-  const round = (await invoke({ task: 'begin', ...begin })) as AuditRound
-  const shards: AuditShard[] = []
-  for (let state of round.shards as AuditShard[]) {
-    while (!state.isComplete) state = (await invoke({ task: 'slice', state })) as AuditShard
-    shards.push(state)
-  }
-  await invoke({ task: 'end', round: { ...round, shards } })
 }

@@ -31,6 +31,6 @@ export function remainsOf(erasure: Erasure, { logRetentionDays }: { logRetention
   }))
   const { deniedSandbox } = erasure
   if (deniedSandbox) kept.push({ what: 'container_files', untilMs: undefined, reason: deniedSandbox })
-  const others = ['usage_files', 'events_delivered'].map((what) => ({ what, untilMs: undefined }))
-  return [...kept, ...(erasure.dueAtMs === undefined ? [] : [lateUploads]), ...copies, ...others]
+  const delivered = { what: 'events_delivered', untilMs: undefined }
+  return [...kept, ...(erasure.dueAtMs === undefined ? [] : [lateUploads]), ...copies, delivered]
 }

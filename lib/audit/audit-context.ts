@@ -1,6 +1,5 @@
 import type { WorkspaceId } from '../ids.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
-import type { Counts, StorageUsage } from '../ledger/ports/ledger.ts'
 import type { LedgerMaintenance } from '../ledger/ports/ledger-maintenance.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { AuditCounters, Finding, FindingFact, NotAddedUpReason } from './findings.ts'
@@ -26,20 +25,8 @@ export interface AuditOptions {
   comparesSha256?: boolean
   /** Called for each finding at once: there may be more than memory holds. */
   onFinding(finding: Finding): void
-  /** Called for each workspace that has a ledger, once it is audited. */
-  onUsage?(usage: WorkspaceUsage): void
   /** Called for a workspace that could not be added up: whether it has drift is unknown. */
   onNotAddedUp?(workspace: { workspaceId: WorkspaceId; reason: NotAddedUpReason }): void
-}
-
-/** The counts of a ledger when the audit of its workspace began. */
-export interface WorkspaceUsage extends StorageUsage, Counts {
-  workspaceId: WorkspaceId
-  countedAtMs: number
-  /** How many this audit had about the workspace. */
-  findings: number
-  /** Whether the items could be added up; if so, without a finding the count is proved. */
-  isAddedUp: boolean
 }
 
 /** Shared by the parts of an audit; all of them count in its counters. */

@@ -1,10 +1,8 @@
-import { ServiceError } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
-import type { AuditDependencies, WorkspaceUsage } from './audit-context.ts'
+import type { AuditDependencies } from './audit-context.ts'
 import { type AuditShard, newShards, sumOf } from './audit-shard.ts'
 import { auditSlice, type SliceOptions, skipWorkspace } from './audit-slice.ts'
 import { type AuditCounters, FINDING_KINDS, type FindingKind } from './findings.ts'
-import type { UsageFiles } from './ports/usage-files.ts'
 
 /** A task of the state machine (infra/resources/audit-definition.yml). */
 export type AuditTask = BeginTask | SliceTask | { task: 'end'; round: AuditRound }
@@ -30,7 +28,7 @@ export interface AuditRound extends Pick<AuditShard, 'roundId' | 'startedAtMs' |
   /** Whether it was refused, because an earlier round is still running. */
   isRefused: boolean
   /** At the end, what became of each shard; of a failed one, the state machine's own description, with neither field. */
-  shards: Partial<Pick<AuditShard, 'shard' | 'usageFiles' | 'lacksUsage' | 'counters' | 'isComplete'>>[]
+  shards: Partial<Pick<AuditShard, 'counters' | 'isComplete'>>[]
 }
 
 export interface RoundReport extends AuditCounters {
@@ -42,8 +40,6 @@ export interface RoundReport extends AuditCounters {
 
 export interface RoundDependencies extends AuditDependencies {
   metrics: Metrics
-  /** Missing: no usage is written. */
-  usageFiles?: UsageFiles | undefined
   totalShards: number
   /** The setting `auditRoundHours`. */
   roundMs: number
@@ -63,7 +59,7 @@ export async function performAuditTask(
 ): Promise<AuditRound | AuditShard | RoundReport> {
   if (event.task === 'begin') return beginRound(event, deps)
   if (event.task === 'slice' || event.task === 'skip') return performSlice(event, options, deps, signal)
-  if (event.task === 'end') return endRound(event.round, deps, signal)
+  if (event.task === 'end') return endRound(event.round, deps)
   throw new Error(`The audit knows no task ${JSON.stringify(event)}: it is begun by its state machine.`)
 }
 
@@ -88,26 +84,18 @@ async function performSlice(
   signal: AbortSignal,
 ): Promise<AuditShard> {
   const found = new Map<FindingKind, number>()
-  const usage: string[] = []
   const sliceOptions: SliceOptions = {
     ...options,
     onFinding(finding) {
       found.set(finding.kind, (found.get(finding.kind) ?? 0) + 1)
       options.onFinding(finding)
     },
-    onUsage: (of) => void usage.push(usageLine(of)),
   }
   const unitsBefore = deps.spentUnits()
-  let shardAfter =
+  const shardAfter =
     task === 'skip'
       ? await skipWorkspace(before, `${error?.Error}: ${error?.Cause}`, sliceOptions, deps, signal)
       : await auditSlice({ ...before, ...(maxWorkspaces && { maxWorkspaces }) }, sliceOptions, deps, signal)
-  if (deps.usageFiles && usage.length > 0 && !before.lacksUsage) {
-    // A slice that is repeated writes the same file.
-    const name = usageFileOf(before, before.shard, before.usageFiles)
-    const isWritten = await writeUsage(name, usage.join(''), deps, signal)
-    shardAfter = { ...shardAfter, ...(isWritten ? { usageFiles: before.usageFiles + 1 } : { lacksUsage: true }) }
-  }
   // Published only now, so that a slice that has to be repeated has published nothing.
   for (const [kind, count] of found) deps.metrics.publish({ AuditFindings: count }, { kind })
   deps.metrics.publish({
@@ -119,53 +107,14 @@ async function performSlice(
   return shardAfter
 }
 
-async function endRound(round: AuditRound, deps: RoundDependencies, signal: AbortSignal): Promise<RoundReport> {
-  const { roundId, startedAtMs, totalShards, shards } = round
+function endRound({ roundId, startedAtMs, totalShards, shards }: AuditRound, deps: RoundDependencies): RoundReport {
   const shardsIncomplete = totalShards - shards.filter(({ isComplete }) => isComplete).length
   const durationMs = deps.now() - startedAtMs
   const report = { roundId, durationMs, shardsIncomplete, ...sumOf(shards) }
-  if (deps.usageFiles && shardsIncomplete === 0 && !shards.some(({ lacksUsage }) => lacksUsage)) {
-    const files = shards.flatMap(({ shard = 0, usageFiles = 0 }) =>
-      Array.from({ length: usageFiles }, (_, number) => usageFileOf(round, shard, number)),
-    )
-    const { workspaces, documents, documentBytes, findings, notAddedUp } = report
-    const sums = { workspaces, documents, document_bytes: documentBytes, findings, not_added_up: notAddedUp }
-    const manifest = { round_id: roundId, started_at: new Date(startedAtMs).toISOString(), ...sums, files }
-    await writeUsage(`${folderOf(round)}/manifest.json`, JSON.stringify(manifest), deps, signal)
-  }
   // Published only now, as after a slice; zeros as well, so that every kind has a line on a graph.
   for (const kind of FINDING_KINDS) deps.metrics.publish({ AuditFindings: 0 }, { kind })
   const isComplete = shardsIncomplete === 0 && report.notAddedUp <= MOST_NOT_ADDED_UP * report.workspaces
   deps.metrics.publish({ AuditRoundsCompleted: isComplete ? 1 : 0 })
   deps.log.info('round of the audit ended', { ...report })
   return report
-}
-
-/**
- * The audit goes on without a bucket that refuses, for lack of rights or because it is gone: then the round has no
- * manifest. @returns whether the file is there @throws ServiceError when another try may help
- */
-async function writeUsage(name: string, text: string, deps: RoundDependencies, signal: AbortSignal): Promise<boolean> {
-  try {
-    await deps.usageFiles?.write(name, text, signal)
-    return true
-  } catch (error) {
-    if (error instanceof ServiceError) throw error
-    deps.log.error('usage not written: this round has no manifest', { name, error })
-    return false
-  }
-}
-
-/** 2026-11-27T02-00-00Z: when the round began. */
-const folderOf = ({ startedAtMs }: Pick<AuditRound, 'startedAtMs'>) =>
-  new Date(startedAtMs).toISOString().replace(/\.\d+/, '').replaceAll(':', '-')
-
-const usageFileOf = (round: Pick<AuditRound, 'startedAtMs'>, shard: number, number: number) =>
-  `${folderOf(round)}/${shard}-${number}.jsonl`
-
-function usageLine({ workspaceId, quotaBytes, usedBytes, documents, ...audited }: WorkspaceUsage): string {
-  const usage = { workspace_id: workspaceId, documents, used_bytes: usedBytes, quota_bytes: quotaBytes }
-  const { findings, isAddedUp, countedAtMs } = audited
-  const proof = { findings, added_up: isAddedUp, counted_at: new Date(countedAtMs).toISOString() }
-  return `${JSON.stringify({ ...usage, ...proof })}\n`
 }

@@ -23,15 +23,11 @@ export interface AuditShard extends TableShard {
   /** After a failure: the most workspaces that the next slice takes. */
   maxWorkspaces?: number
   counters: AuditCounters
-  /** How many files of usage its slices have written. */
-  usageFiles: number
-  /** One of them is missing: the bucket refused it. */
-  lacksUsage?: true
   isComplete: boolean
 }
 
 export function newShards(round: Pick<AuditShard, 'roundId' | 'startedAtMs' | 'totalShards'>): AuditShard[] {
-  const begun = { ...round, phase: AUDIT_PHASES[0], counters: NOTHING_AUDITED, usageFiles: 0, isComplete: false }
+  const begun = { ...round, phase: AUDIT_PHASES[0], counters: NOTHING_AUDITED, isComplete: false }
   return Array.from({ length: round.totalShards }, (_, shard) => ({ ...begun, shard }))
 }
 

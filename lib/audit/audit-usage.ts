@@ -1,6 +1,6 @@
 import type { AttemptId, RefundId } from '../ids.ts'
 import type { DeletedDocument, WorkspaceDocument } from '../ledger/ports/documents.ts'
-import type { Counts, StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
+import type { Counts, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import { reportFinding, type WorkspaceAudit } from './audit-context.ts'
 import { isOverdue } from './audit-leftovers.ts'
 import type { NotAddedUpReason } from './findings.ts'
@@ -28,7 +28,7 @@ export interface UsageSum {
   isUnreadable?: true
 }
 
-interface LedgerCut extends Counts, StorageUsage {
+interface LedgerCut extends Counts {
   /** Which ledger, and its version. Missing: there was none. */
   at?: { createdAtMs: number; version: number }
   holds: AttemptId[]
@@ -46,10 +46,9 @@ const plus = ({ usedBytes, documents }: Counts, { sizeBytes }: { sizeBytes: numb
 
 /** Begins to add up a workspace: {@link addItem} then takes each item once, and {@link auditSum} compares. */
 export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): UsageSum {
-  const { quotaBytes = 0, usedBytes = 0, documents = 0, holds = [], refunds = [] } = ledger ?? {}
+  const { usedBytes = 0, documents = 0, holds = [], refunds = [] } = ledger ?? {}
   const cut: LedgerCut = {
     ...(ledger && { at: { createdAtMs: ledger.createdAt.getTime(), version: ledger.version } }),
-    quotaBytes,
     usedBytes,
     documents,
     holds: holds.map(({ attemptId }) => attemptId),
@@ -96,14 +95,14 @@ function countOf(item: WorkspaceDocument | DeletedDocument, { at, holds, refunds
   }
 }
 
-/** Compares the sum of all items with what the ledger counted at the cut. @returns false: they could not be compared */
-export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<boolean> {
+/** Compares the sum of all items with what the ledger counted at the cut. */
+export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<void> {
   const { workspaceId, deps, signal } = audit
   const { at, usedBytes, documents } = sum.cut
   if (sum.isUnreadable) return reportNotAddedUp('unreadable', audit)
   const last = await deps.ledger.read(workspaceId, signal)
   // What an erasure removes it does not count back, so these sums say nothing. That is no reason for an alarm.
-  if (last?.erasure) return false
+  if (last?.erasure) return
   // Versions start at the clock, in ms: if an item mentions one after the cut, a ledger has come and gone since.
   const isUnchanged = at?.version === last?.version && (at !== undefined || sum.newestVersion < sum.cutAtMs)
   const isReplaced = at?.createdAtMs !== last?.createdAt.getTime() || (last?.version ?? 0) < sum.newestVersion
@@ -111,17 +110,15 @@ export async function auditSum(sum: UsageSum, audit: WorkspaceAudit): Promise<bo
   if (!isUnchanged && isReplaced) return reportNotAddedUp('ledger_replaced', audit)
   // Nothing came after the cut of a ledger that has not changed: items with later versions are from before its restore.
   const expected = isUnchanged ? sum.atEnd : sum.atCut
-  if (usedBytes === expected.usedBytes && documents === expected.documents) return true
+  if (usedBytes === expected.usedBytes && documents === expected.documents) return
   const drift = { counted: { usedBytes, documents }, expected, ...(at && { at }) }
   const facts = { usedBytes, expectedBytes: expected.usedBytes, documents, expectedDocuments: expected.documents }
   await reportFinding({ workspaceId, kind: 'drift', ...facts }, audit, () =>
     deps.workspaces.correct(workspaceId, drift, signal),
   )
-  return true
 }
 
-function reportNotAddedUp(reason: NotAddedUpReason, { workspaceId, counters, options }: WorkspaceAudit): false {
+function reportNotAddedUp(reason: NotAddedUpReason, { workspaceId, counters, options }: WorkspaceAudit): void {
   counters.notAddedUp++
   options.onNotAddedUp?.({ workspaceId, reason })
-  return false
 }

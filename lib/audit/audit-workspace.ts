@@ -13,14 +13,12 @@ export interface WorkspacePosition {
   /** Items and objects up to these were compared. */
   afterItemId?: string
   afterObjectKey?: string
-  /** The shard's, before this workspace. */
-  findingsBefore: number
   /** The sum of the items up to there. */
   sum: UsageSum
 }
 
 /** A position with another format is not continued: the workspace begins anew. */
-const FORMAT = 9
+const FORMAT = 10
 
 /**
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read
@@ -39,10 +37,7 @@ export async function* auditWorkspace(
     const position = from?.format === FORMAT ? from : await begin(audit)
     const sum = yield* compareItems(position, audit)
     await auditHolds(sum.orphans, audit)
-    const isAddedUp = await auditSum(sum, audit)
-    const findings = context.counters.findings - position.findingsBefore
-    const { cut, cutAtMs: countedAtMs } = sum
-    if (cut.at) context.options.onUsage?.({ ...cut, workspaceId, countedAtMs, findings, isAddedUp })
+    await auditSum(sum, audit)
   } catch (error) {
     if (!(error instanceof UnreadableItemError)) throw error
     await reportFinding({ workspaceId, kind: 'unreadable_item', message: error.message }, audit)
@@ -51,11 +46,10 @@ export async function* auditWorkspace(
 }
 
 /** The ledger is read before any item: that is all there is to the cut (docs/reliability.md). */
-async function begin({ workspaceId, counters, deps, signal }: WorkspaceAudit): Promise<WorkspacePosition> {
+async function begin({ workspaceId, deps, signal }: WorkspaceAudit): Promise<WorkspacePosition> {
   const cutAtMs = deps.now()
-  const findingsBefore = counters.findings
   const sum = beginSum(await deps.ledger.read(workspaceId, signal), cutAtMs)
-  return { workspaceId, format: FORMAT, findingsBefore, sum }
+  return { workspaceId, format: FORMAT, sum }
 }
 
 /** @returns the sum of all items */

@@ -19,7 +19,6 @@ import { createDocumentObjects } from './s3/document-objects.ts'
 import { createDownloadSigner } from './s3/download-signer.ts'
 import { createErasedObjects } from './s3/erased-objects.ts'
 import { createObjectStore } from './s3/object-store.ts'
-import { createUsageFiles } from './s3/usage-files.ts'
 
 export interface StoreSettings {
   config: Config
@@ -66,12 +65,10 @@ export const containerFileWriter = (on: StoreSettings) => createContainerFileWri
 export const downloads = (on: StoreSettings) => createDownloadSigner(buckets(on))
 export const erasedObjects = (on: StoreSettings) => createErasedObjects(buckets(on))
 /** undefined: the stage writes none */
-export const usageFiles = (on: StoreSettings) =>
-  on.config.usageBucket === '' ? undefined : createUsageFiles(buckets(on))
 
 const PORTS = {
   ...{ apiKeys, keyAdministration, links, rateLimiter, ledger, workspaces, erasures, dueWork, listing },
-  ...{ objects, documentObjects, erasedObjects, containerFiles, containerFileWriter, downloads, usageFiles },
+  ...{ objects, documentObjects, erasedObjects, containerFiles, containerFileWriter, downloads },
   documents: maintainedDocuments,
   objectKeys: ({ config }: StoreSettings) => createObjectKeys(config.keyTemplates),
   leaseMs: ({ config }: StoreSettings) => config.leaseMs,

@@ -94,7 +94,7 @@ it('is worked off, says how far it is and what remains with its end, and the id 
       ['events_of_stream', 1],
       ['logs', 30],
     ].map(([what, days]) => ({ what, until: iso(ended + Number(days) * DAY_MS) })),
-    ...['usage_files', 'events_delivered'].map((what) => ({ what, until: null })),
+    { what: 'events_delivered', until: null },
   ])
   expect(await bodyOf(ask('save_erasure', { after_seconds: 0 }))).toEqual(erased)
   // Forms for uploads have ended: the last look.

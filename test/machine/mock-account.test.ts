@@ -17,7 +17,6 @@ import {
   STACK,
   type Stage,
   startStage,
-  USAGE_BUCKET,
   WEB_ACL,
 } from '../support/machine/mock-account/stage.ts'
 import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
@@ -120,13 +119,11 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
   it('is rolled back when an upgrade fails, and takes the same upgrade afterwards, without a second role', async () => {
     await stage.settings({ createGatewayLogRole: 'false' })
     const before = await stage.liveVersion()
-    const targets = `--param eventBus=files --param links=true --param usageBucket=${USAGE_BUCKET}`
+    const targets = `--param eventBus=files --param links=true`
     const upgrade = `--param rateLimitPerMinute=900 ${targets} --param webAclArn=${WEB_ACL}`.split(' ')
     await expectNoEvents()
     await expectRefused('eventBus is "files": there is no such bus', ...upgrade)
     await bus.make()
-    await expectRefused(`usageBucket is "${USAGE_BUCKET}": there is no such bucket`, ...upgrade)
-    await new S3({ forcePathStyle: true }).createBucket({ Bucket: USAGE_BUCKET })
     await stage.failOn('WebAclAssociation')
     await expectRefused(undefined, ...upgrade)
     const { StackStatus } = (await stage.stack()) ?? {}

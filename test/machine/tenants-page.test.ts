@@ -15,7 +15,7 @@ const blockOf = (language: string, of: string) =>
   fencedBlocks(PAGE).find((block) => block.language === language && block.text.includes(of))?.text
 
 // Workspaces are erased when these tests let them be, not after a minute.
-const service = useService(() => ({ changes: { USAGE_BUCKET: 'local-usage' }, everyMs: 3_600_000 }))
+const service = useService(() => ({ everyMs: 3_600_000 }))
 let proxy: FaultProxy
 let platformKey: string
 beforeAll(async () => {
@@ -71,7 +71,7 @@ describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
     expect(erased.state).toBe('verifying')
     // The words of the page.
     const words = (erased.remains as { what: string }[]).map(({ what }) => what)
-    expect(words).toHaveLength(9)
+    expect(words).toHaveLength(8)
     const table = tableRows('docs/tenants-and-regions.md', '## Tenants that leave, and erasure').flat().join()
     for (const word of [...words, 'objects', 'container_files']) expect(table).toContain(`\`${word}\``)
   })
@@ -129,16 +129,4 @@ it('"Events": the index is right, in whatever order and however often events com
   vi.unstubAllEnvs()
   const there = Object.fromEntries(Items.map((item) => [item.document_id?.S, item.is_there?.BOOL]))
   expect(there).toEqual({ [kept.id]: true, [deleted.id]: false })
-})
-
-it('"What was used": the files are in the bucket, by a round of the audit of its own', async () => {
-  const { s3 } = service()
-  const textOf = async (Key: string) => (await s3.getObject({ Bucket: 'local-usage', Key })).Body?.transformToString()
-  const manifest = await soon(async () => {
-    const { Contents = [] } = await s3.listObjectsV2({ Bucket: 'local-usage', Prefix: 'usage/' })
-    const found = Contents.find(({ Key }) => Key?.endsWith('/manifest.json'))?.Key
-    expect(found).toBeDefined()
-    return JSON.parse(`${await textOf(`${found}`)}`)
-  })
-  expect(await textOf(`usage/${manifest.files[0]}`)).toContain('"workspace_id":"ws_full"')
 })

@@ -33,7 +33,7 @@ const PLAIN = `
   pending perform pinned plan preconditions prefixes process projection promotable promotion put queue range rate read
   ready record refused region remove report require resolve run s3 sandbox see send sent server set setting side
   signer skew skip soon sorted spent start state storage store stored stream sum table take target task throttled time
-  timeout tolerance unanswered units update upload usage was well whole why with without work write
+  timeout tolerance unanswered units update upload usage was well whole why with without work
   writer written
 `
   .trim()

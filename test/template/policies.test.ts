@@ -14,7 +14,6 @@ const PACKAGED_TABLE = 'table/container-file-promotion-e2e-'
 const SAME_AS: [RegExp, string][] = [
   [/table\/container-file-promotion-(local|prod|aws-trial)-/, PACKAGED_TABLE],
   [/-at-\d{8}t\d{6}z\b/, ''],
-  [/\blocal-usage\b/, 'local-documents'],
   [/\bevent-bus\/(local\b|container-[\w.-]+)/, 'event-bus/files'],
   [/container-file-promotion-(prod|aws-trial)-sandboxbucket-\w+/, 'local-sandboxes'],
   [/container-file-promotion-(prod|aws-trial)-documentsbucket-\w+/, 'local-documents'],

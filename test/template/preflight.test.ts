@@ -44,8 +44,6 @@ let account: {
   ofStack?: Record<string, string>
   /** The encryption key of its documents bucket. */
   key?: string
-  /** What HEAD of the bucket of usage is answered with. */
-  bucket?: number
 }
 
 const serve = useServers()
@@ -64,9 +62,9 @@ beforeAll(async () => {
       return say(404, { Message: 'Function not found' })
     }
     if (asked.url?.includes('?encryption')) return say(200, encryptionWith(account.key ?? ''), 'text/xml')
-    if (asked.method === 'HEAD') return answered.writeHead(account.bucket ?? 200).end()
     if (String(asked.headers['x-amz-target']).startsWith('AWSEvents')) {
       const { Name } = (await json(asked)) as { Name: string }
+      if (Name === 'denied') return say(400, { __type: 'AccessDeniedException', message: 'no' })
       return Name === 'files' ? say(200, { Name }) : say(400, { __type: 'ResourceNotFoundException', message: 'none' })
     }
     if (!isDynamoDb && asked.method === 'GET') return say(200, { cloudwatchRoleArn: account.role })
@@ -129,15 +127,8 @@ describe('before a deployment, the account', () => {
     ['has them there, and keeps that bucket', SHARED, { ...IN_SANDBOXES, sandboxBucket: 'boxes' }, 'would expire'],
     ['has them there by keys that begin otherwise', SHARED, { ...IN_SANDBOXES, sandboxKeyTemplate: 'boxes/{path}' }],
     ['has them in a bucket of its own', SHARED, { ...IN_SANDBOXES, documentsBucket: 'docs' }],
-    ['has the bus and the bucket of usage', {}, { eventBus: 'files', usageBucket: 'usage' }],
+    ['has the bus', {}, { eventBus: 'files' }],
     ['lacks the bus', {}, { eventBus: 'gone' }, 'eventBus is "gone": there is no such bus in this account'],
-    [
-      'lacks the bucket of usage',
-      { bucket: 404 },
-      { usageBucket: 'usage' },
-      'usageBucket is "usage": there is no such',
-    ],
-    ['has it in another region', { bucket: 301 }, { usageBucket: 'usage' }, 'there is no such bucket in this region'],
     ['has a table with that stream', STREAMED, { documentsStreamArn: 'arn:1' }],
     ['has one with another', STREAMED, { documentsStreamArn: 'arn:2' }, 'is "arn:2": kept has arn:1'],
     ['has one with none', {}, { documentsStreamArn: 'arn:2' }, 'documentsStreamArn is "arn:2": kept has none'],
@@ -161,12 +152,7 @@ describe('before a deployment, the account', () => {
     ['runs too few', { unreserved: 31 }, {}, [/^31 functions .* the resolver \(8 runs\) .*, or set auditShards=7$/]],
     ['runs far too few', TOO_FEW, { auditShards: '1' }, [/^10 functions .* quota "Concurrent executions"$/]],
     ['runs enough for what is set', { unreserved: 31 }, { auditShards: '7' }, []],
-    [
-      'may not be asked for a bucket',
-      { bucket: 403 },
-      { usageBucket: 'usage' },
-      [/events:DescribeEventBus or s3:List/],
-    ],
+    ['may not be asked for the bus', {}, { eventBus: 'denied' }, [/events:DescribeEventBus/]],
     ['may not be looked at, and the deployment goes on', { tables: undefined }, {}, [/dynamodb:DescribeTable/]],
   ])('%s: a warning at most, with what to set', async (_, has, settings, warnings) => {
     const expected = warnings.map((warning) => expect.stringMatching(warning))

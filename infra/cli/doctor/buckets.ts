@@ -5,8 +5,7 @@ import { advice, type Check, isDenied, isNamed, problem, setupCheck } from './ch
 
 const bucketsOf = ({ sandboxBucket, documentsBucket }: Config) => [...new Set([sandboxBucket, documentsBucket])]
 
-export const bucketChecks = (config: Config, s3: S3) =>
-  [...new Set([...bucketsOf(config), config.usageBucket])].filter(Boolean).map((bucket) => reachableCheck(bucket, s3))
+export const bucketChecks = (config: Config, s3: S3) => bucketsOf(config).map((bucket) => reachableCheck(bucket, s3))
 
 /** A bucket that the stack creates passes all of these checks; an existing one may not. */
 export function bucketSetupChecks(config: Config, s3: S3): Check[] {

@@ -15,8 +15,7 @@ export async function provision(
     })
     await waitUntilTableExists({ client, maxWaitTime: 60, minDelay: 0.05, maxDelay: 1 }, { TableName })
   }
-  for (const Bucket of [environment.SANDBOX_BUCKET, environment.DOCUMENTS_BUCKET, environment.USAGE_BUCKET]) {
-    if (!Bucket) continue
+  for (const Bucket of [environment.SANDBOX_BUCKET, environment.DOCUMENTS_BUCKET]) {
     const existing = await s3.send(new HeadBucketCommand({ Bucket })).catch(unlessMissing)
     if (existing === undefined) await s3.send(new CreateBucketCommand({ Bucket }))
   }

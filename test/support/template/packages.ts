@@ -55,7 +55,6 @@ export const THRESHOLDS = {
 const ON_STAND_INS = {
   sandboxBucket: 'local-sandboxes',
   documentsBucket: 'local-documents',
-  usageBucket: 'local-documents',
   ...{ eventBus: 'files', links: 'true' },
   maxFileBytes: '67108864',
   multipartThresholdBytes: '8388608',

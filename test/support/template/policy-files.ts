@@ -17,7 +17,6 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   TOPIC_ARN: EXISTING.ticketTopicArn,
   SANDBOX_BUCKET: 'local-sandboxes',
   DOCUMENTS_BUCKET: 'local-documents',
-  USAGE_BUCKET: 'local-documents',
   KMS_KEY_ARN: EXISTING.sandboxKmsKeyArn,
   TABLES_KEY_ARN: EXISTING.tablesKmsKeyArn,
 }

@@ -23,7 +23,6 @@ export const STACK = 'container-file-promotion-prod'
 const REGION = 'eu-west-1'
 export const WEB_ACL = `arn:aws:wafv2:${REGION}:111122223333:regional/webacl/main/0aaaaaaa-1111-2222-3333-444444444444`
 export const KMS_KEY = `arn:aws:kms:${REGION}:${MOCK_ACCOUNT}:key/0aaaaaaa-1111-2222-3333-444444444444`
-export const USAGE_BUCKET = 'usage-files'
 /** Files of 8 MiB are copied in parts, too, and take moto less time than those of 64 MiB. */
 export const SMALL_PARTS = { multipartThresholdBytes: '8388608' }
 
@@ -51,7 +50,6 @@ export const rightsOf = (identity: Identity, names: readonly string[] = POLICIES
     TABLES_KEY_ARN: TABLES_KEY,
     SANDBOX_BUCKET: `${stack}-sandboxbucket-*`,
     DOCUMENTS_BUCKET: `${stack}-documentsbucket-*`,
-    USAGE_BUCKET,
   })
 }
 
@@ -210,9 +208,7 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
     /** The service's buckets, without the framework's own. */
     async keptBuckets(): Promise<string[]> {
       const { Buckets = [] } = await new S3({ forcePathStyle: true }).listBuckets({})
-      return Buckets.map(({ Name = '' }) => Name).filter(
-        (name) => !name.includes('serverlessdeployment') && name !== USAGE_BUCKET,
-      )
+      return Buckets.map(({ Name = '' }) => Name).filter((name) => !name.includes('serverlessdeployment'))
     },
 
     serve,
