@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import * as cloudformation from '@aws-sdk/client-cloudformation'
 import * as dynamodb from '@aws-sdk/client-dynamodb'
 import * as lambda from '@aws-sdk/client-lambda'
@@ -8,13 +6,9 @@ import * as sns from '@aws-sdk/client-sns'
 import { describe, expect, it } from 'vitest'
 import { read } from '../pages/pages.ts'
 import { runAdmin } from '../support/machine/admin.ts'
-import { run, standIn } from '../support/machine/program.ts'
-import { API_FUNCTIONS } from '../support/template/packages.ts'
-import { useDirectory } from '../support/use-directory.ts'
 
 const RUN = ['deploy', 'runbook', 'restore', 'tenants-and-regions'].map((name) => `docs/${name}.md`)
 
-const directory = useDirectory('operations')
 const operations = RUN.map(read).join('\n')
 const pages = ['README.md', 'docs/administration.md'].map(read).join('\n') + operations
 
@@ -70,23 +64,5 @@ describe('the commands of the documentation', () => {
     const lines = commands(operations)
     expect(lines.filter((line) => line.startsWith('aws stepfunctions start-execution')).length).toBeGreaterThan(0)
     expect(lines.filter((line) => /^aws lambda invoke .*-audit/.test(line))).toEqual([])
-  })
-
-  it.each([
-    ['nothing', '', 0],
-    ['some', '3\t4\t5', 3 * API_FUNCTIONS.length],
-  ])('prune the versions of every function when there is %s to prune', async (_, versions, deletions) => {
-    const [block = ''] = [...operations.matchAll(/```sh\n([\s\S]*?)```/g)]
-      .map(([, text = '']) => text)
-      .filter((text) => text.includes('list-versions-by-function'))
-    const log = join(directory(), `calls-${deletions}`)
-    // The CLI prints text so: tabs between the values, an empty line for none.
-    const aws = `echo "$*" >> '${log}'\ncase "$2" in list-versions-by-function) printf '${versions}\\n';; esac`
-    const env = await standIn(directory(), { aws })
-    await run('bash', ['-eu', '-c', block], { env })
-    const calls = (await readFile(log, 'utf8')).trim().split('\n')
-    const pruned = calls.filter((call) => call.includes('list-versions-by-function'))
-    expect(pruned, 'docs/deploy.md names every function with a route').toHaveLength(API_FUNCTIONS.length)
-    expect(calls.filter((call) => call.includes('delete-function'))).toHaveLength(deletions)
   })
 })
