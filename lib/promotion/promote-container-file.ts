@@ -24,8 +24,7 @@ import { createRoom } from './room.ts'
 type RequestWithRoom = PromotionRequest & AttemptRequest
 
 /**
- * Copies a container file into the workspace's durable document storage (openapi.yaml, `promoteContainerFile`). When it
- * throws, there is no new document and nothing stays counted.
+ * When it throws, there is no new document and nothing stays counted.
  * @throws ServiceError, or what {@link PromotionRequest.rateLimitPassed} rejects with
  */
 export async function promoteContainerFile(
@@ -67,10 +66,7 @@ function lookUp(target: PromotionTarget, { telemetry, deadline }: RequestWithRoo
 const isWanted = (file: ContainerFile | undefined, { preconditions }: RequestWithRoom): file is ContainerFile =>
   file !== undefined && fileMatches(file, preconditions)
 
-/**
- * Looks again after each pause, until the file satisfies the preconditions. Each look counts as a request.
- * @throws ServiceError why what was found last is refused
- */
+/** Looks again after each pause, until the file satisfies the preconditions. Each look counts as a request. */
 async function waitFor(
   target: PromotionTarget,
   found: ContainerFile | undefined,
@@ -79,27 +75,20 @@ async function waitFor(
   deps: PromotionDependencies,
 ): Promise<ContainerFile> {
   let file = found
+  const whyUnwanted = async () =>
+    file ? whyDifferent(file, target, request.preconditions?.etags) : whyMissing(target, deps, request.deadline.signal)
   if (isWanted(file, request)) return file
   for (const pauseMs of pausesMs) {
     await request.telemetry.time('wait', () => sleep(pauseMs))
     if ((await request.countMore(1)) === 0) {
-      const refusal = await whyUnwanted(file, target, request, deps)
+      const refusal = await whyUnwanted()
       const retryAfterSeconds = Math.max(1, Math.ceil(request.pauseMs(1) / 1000))
       throw new ServiceError(refusal.reason, { ...refusal, retryAfterSeconds, cause: refusal })
     }
     file = await lookUp(target, request, deps)
     if (isWanted(file, request)) return file
   }
-  throw await whyUnwanted(file, target, request, deps)
-}
-
-async function whyUnwanted(
-  file: ContainerFile | undefined,
-  target: PromotionTarget,
-  { preconditions, deadline }: RequestWithRoom,
-  deps: PromotionDependencies,
-): Promise<ServiceError> {
-  return file ? whyDifferent(file, target, preconditions?.etags) : whyMissing(target, deps, deadline.signal)
+  throw await whyUnwanted()
 }
 
 /** If another request with the same idempotency key has made the document, that is the answer instead of the error. */
@@ -133,7 +122,6 @@ function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionR
   }
 }
 
-/** @throws ServiceError container_file_not_regular, container_file_archived, file_too_large, sha256_unavailable */
 export function requirePromotable(
   file: ContainerFile,
   target: Pick<PromotionTarget, 'containerId' | 'path'>,

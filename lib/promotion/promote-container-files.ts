@@ -1,5 +1,5 @@
 import pMap, { pMapSkip } from 'p-map'
-import type { ContainerFiles } from '../containers/container-files.ts'
+import type { ContainerFilesDependencies } from '../containers/container-files.ts'
 import { listContainerFiles } from '../containers/list-container-files.ts'
 import { findContainerFile } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
@@ -8,8 +8,8 @@ import { ifUnreadable } from '../ledger/ports/unreadable-item.ts'
 import { compareBytes } from '../object-keys.ts'
 import { documentIdOfFile } from './idempotency.ts'
 import { type EarlierDocuments, type FileOutcome, type FoundFile, promoteOneOfMany } from './promote-one-of-many.ts'
-import type { PromotionDependencies, PromotionRequest, Room } from './promotion.ts'
-import { createRoom } from './room.ts'
+import type { PromotionDependencies, PromotionRequest } from './promotion.ts'
+import { createRoom, type Room } from './room.ts'
 
 export interface PromotionOfManyRequest extends Omit<PromotionRequest, 'idempotencyKey' | 'fileId'> {
   /** Different paths, or the prefix of all that are meant. */
@@ -18,9 +18,7 @@ export interface PromotionOfManyRequest extends Omit<PromotionRequest, 'idempote
   after: string | undefined
 }
 
-export interface PromotionOfManyDependencies extends PromotionDependencies {
-  containerFiles: ContainerFiles
-}
+export type PromotionOfManyDependencies = PromotionDependencies & ContainerFilesDependencies
 
 /** In one request: as many as one BatchGetItem reads. */
 export const MOST_FILES = 100

@@ -3,22 +3,13 @@ import type { FileLocation } from '../containers/require-container-file.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
 import type { Expiry } from '../ledger/expiry.ts'
 import type { Attempt, WorkspaceDocument } from '../ledger/ports/documents.ts'
-import type { StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
+import type { StorageUsage } from '../ledger/ports/ledger.ts'
 import type { ObjectKeys } from '../object-keys.ts'
 import type { RequestScope } from '../telemetry.ts'
 import type { Admission } from './admission.ts'
 import type { ObjectStore } from './ports/object-store.ts'
 import type { Preconditions } from './preconditions.ts'
-
-/** A request's knowledge of the room in its workspace. One for all files of a request. */
-export interface Room {
-  /** Reads the ledger once; later it is the one last seen. @returns undefined: there is none yet */
-  ledger(): Promise<WorkspaceLedger | undefined>
-  /** Remembers this ledger if it is newer than the one known. */
-  see(ledger: WorkspaceLedger): void
-  /** Cleans away, only once, what dead processes left in the ledger. @returns the ledger after it */
-  cleanLedger(): Promise<WorkspaceLedger | undefined>
-}
+import type { Room } from './room.ts'
 
 export interface AttemptRequest extends RequestScope {
   caller: Caller

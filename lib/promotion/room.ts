@@ -1,33 +1,42 @@
 import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
 import { cleanLeftovers } from '../ledger/clean-ledger.ts'
+import type { LedgerDependencies } from '../ledger/dependencies.ts'
+import type { Attempt } from '../ledger/ports/documents.ts'
 import type { StorageUsage, WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import type { RequestScope } from '../telemetry.ts'
-import type { AttemptRequest, PromotionDependencies, PromotionTarget, Room } from './promotion.ts'
 
 type Ledger = StorageUsage & Pick<WorkspaceLedger, 'erasure'>
 
+/** A request's knowledge of the room in its workspace. One for all files of a request. */
+export type Room = ReturnType<typeof createRoom>
+
 export function createRoom(
   workspaceId: WorkspaceId,
-  { deadline: { signal } }: Pick<RequestScope, 'deadline'>,
-  deps: PromotionDependencies,
-): Room {
-  let reading: Promise<WorkspaceLedger | undefined> | undefined
-  let cleaning: Promise<WorkspaceLedger | undefined> | undefined
-  const room: Room = {
-    ledger: () => (reading ??= deps.ledger.read(workspaceId, signal)),
-    see(ledger) {
-      reading = room.ledger().then((known) => (known && known.version > ledger.version ? known : ledger))
-    },
-    cleanLedger: () => (cleaning ??= clean()),
-  }
-  return room
+  { deadline }: Pick<RequestScope, 'deadline'>,
+  deps: LedgerDependencies,
+) {
+  const read = () => deps.ledger.read(workspaceId, deadline.signal)
+  let reading: ReturnType<typeof read> | undefined
+  let cleaning: ReturnType<typeof read> | undefined
+  const ledger = () => (reading ??= read())
 
-  async function clean(): Promise<WorkspaceLedger | undefined> {
-    const ledger = await room.ledger()
-    if (!(await cleanLeftovers(ledger, deps, signal))) return ledger
-    reading = deps.ledger.read(workspaceId, signal)
+  async function clean() {
+    const found = await ledger()
+    if (!(await cleanLeftovers(found, deps, deadline.signal))) return found
+    reading = read()
     return reading
+  }
+
+  return {
+    /** Reads the ledger once; later it is the one last seen. @returns undefined: there is none yet */
+    ledger,
+    /** Remembers this ledger if it is newer than the one known. */
+    see(seen: WorkspaceLedger): void {
+      reading = ledger().then((known) => (known && known.version > seen.version ? known : seen))
+    },
+    /** Cleans away, only once, what dead processes left in the ledger. @returns the ledger after it */
+    cleanLedger: () => (cleaning ??= clean()),
   }
 }
 
@@ -44,10 +53,10 @@ export function whyRefused({ quotaBytes, usedBytes, erasure }: Ledger, sizeBytes
  * @throws ServiceError storage_quota_exceeded, workspace_closed
  */
 export async function requireRoom(
-  twin: Pick<PromotionTarget, 'workspaceId' | 'documentId'> | undefined,
+  twin: Pick<Attempt, 'workspaceId' | 'documentId'> | undefined,
   sizeBytes: number,
-  { room, deadline }: Pick<AttemptRequest, 'room' | 'deadline'>,
-  deps: PromotionDependencies,
+  { room, deadline }: Pick<RequestScope, 'deadline'> & { room: Room },
+  deps: LedgerDependencies & { defaultQuotaBytes: number },
 ): Promise<void> {
   const empty = { quotaBytes: deps.defaultQuotaBytes, usedBytes: 0 }
   const hasRoom = ({ quotaBytes, usedBytes, erasure }: Ledger) => !erasure && quotaBytes - usedBytes >= sizeBytes
