@@ -1,4 +1,5 @@
-import { type Download, type DownloadSigner, describeDownload, lifeOfUrl } from '../files/download.ts'
+import { dispositionOf } from '../files/content-disposition.ts'
+import { type Download, type DownloadSigner, lifeOfUrl } from '../files/download.ts'
 import { UNKNOWN_TYPE } from '../files/media-type.ts'
 import type { ContainerFilesDependencies } from './container-files.ts'
 import { type ContainerFileRequest, describeContainerFile } from './describe-container-file.ts'
@@ -19,10 +20,10 @@ export async function downloadContainerFile(
   const { description, file } = await describeContainerFile(request, deps, signal)
   requireReadable(file, description)
   const { path } = description
-  const mimeType = request.asOctetStream ? UNKNOWN_TYPE : await resolveMimeType(file, path)
-  const signed = describeDownload(file.objectKey, path, mimeType)
+  const contentType = request.asOctetStream ? UNKNOWN_TYPE : await resolveMimeType(file, path)
   const life = lifeOfUrl(deps.now())
   // A header cannot be taken away, only replaced.
   const contentEncoding = file.contentEncoding === '' ? 'identity' : file.contentEncoding
-  return { url: await deps.downloads.signContainerFile({ ...signed, contentEncoding }, life), expiresAt: life.until }
+  const signed = { objectKey: file.objectKey, contentType, contentDisposition: dispositionOf(path), contentEncoding }
+  return { url: await deps.downloads.signContainerFile(signed, life), expiresAt: life.until }
 }

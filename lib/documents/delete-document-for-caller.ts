@@ -1,25 +1,21 @@
-import { type DocumentId, parseDocumentId, type WorkspaceId } from '../ids.ts'
+import { parseDocumentId, type WorkspaceId } from '../ids.ts'
 import { deleteDocument } from '../ledger/delete-document.ts'
 import type { LedgerDependencies } from '../ledger/dependencies.ts'
-import type { StorageUsage } from '../ledger/ports/ledger.ts'
+
 import type { Log } from '../logging.ts'
 import { documentNotFound, findUnexpired } from './find-document.ts'
 import { tryToReadUsage } from './try-to-read-usage.ts'
 
-interface DeletionForCaller {
-  documentId: DocumentId
-  /** undefined: another request deleted it. */
-  sizeBytes: number | undefined
-  /** undefined: it could not be read. */
-  usage: StorageUsage | undefined
-}
-
-/** A repetition gets the same answer while the deletion is remembered. @throws ServiceError document_not_found, document_expired */
+/**
+ * A repetition gets the same answer while the deletion is remembered.
+ * @returns `sizeBytes` is undefined if another request deleted it; `usage`, if it could not be read
+ * @throws ServiceError document_not_found, document_expired
+ */
 export async function deleteDocumentForCaller(
   request: { workspaceId: WorkspaceId; documentId: string | undefined; log: Log },
   deps: LedgerDependencies,
   signal: AbortSignal,
-): Promise<DeletionForCaller> {
+) {
   const { workspaceId } = request
   const documentId = parseDocumentId(request.documentId)
   const document = await findUnexpired({ workspaceId, documentId }, deps, signal)

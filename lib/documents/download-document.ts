@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts'
-import { type Download, type DownloadSigner, describeDownload, lifeOfUrl } from '../files/download.ts'
+import { dispositionOf } from '../files/content-disposition.ts'
+import { type Download, type DownloadSigner, lifeOfUrl } from '../files/download.ts'
 import { UNKNOWN_TYPE } from '../files/media-type.ts'
 import type { WorkspaceId } from '../ids.ts'
 import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
@@ -39,7 +40,8 @@ export async function downloadDocument(
   const document = await findDocument(request, { ...deps, now: () => nowMs }, signal)
   await requireContent(document, request.log, deps, signal)
   const { objectKey, filename, mimeType } = document
-  const described = describeDownload(objectKey, filename, request.asOctetStream ? UNKNOWN_TYPE : mimeType)
+  const contentType = request.asOctetStream ? UNKNOWN_TYPE : mimeType
+  const described = { objectKey, contentType, contentDisposition: dispositionOf(filename) }
   const life = lifeOfUrl(nowMs, document.expiresAt)
   return { document, download: { url: await deps.downloads.signDocument(described, life), expiresAt: life.until } }
 }

@@ -10,7 +10,6 @@ export interface FindDocumentDependencies {
 
 /**
  * A document of another workspace looks the same as one that does not exist.
- * @param documentId unchecked
  * @throws ServiceError document_not_found, also for a malformed id; document_expired
  */
 export async function findDocument(

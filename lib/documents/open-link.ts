@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts'
-import { type Download, describeDownload, lifeOfUrl } from '../files/download.ts'
-import { inlineType, isPlayed } from '../files/inline-type.ts'
+import { dispositionOf } from '../files/content-disposition.ts'
+import { type Download, lifeOfUrl } from '../files/download.ts'
+import { inlineType, isPlayed } from '../files/media-type.ts'
 import type { WorkspaceDocument } from '../ledger/ports/documents.ts'
 import type { Ledger } from '../ledger/ports/ledger.ts'
 import type { Log } from '../logging.ts'
@@ -18,7 +19,6 @@ const LIFE_OF_PLAYED_MS = 3_600_000
 
 /**
  * Whoever has no more than a link learns nothing of what became of it or of its document.
- * @param request.token what follows it does not matter
  * @throws ServiceError link_not_found, for whatever is not there; service_unavailable
  */
 export async function openLink(
@@ -41,12 +41,8 @@ export async function openLink(
     await requireContent(document, log, deps, signal)
     const inline = link.disposition === 'inline' ? inlineType(document.mimeType) : undefined
     const contentType = inline ?? document.mimeType
-    const described = describeDownload(
-      document.objectKey,
-      document.filename,
-      contentType,
-      inline === undefined ? 'attachment' : 'inline',
-    )
+    const contentDisposition = dispositionOf(document.filename, inline === undefined ? 'attachment' : 'inline')
+    const described = { objectKey: document.objectKey, contentType, contentDisposition }
     const endMs = Math.min(link.expiresAt.getTime(), document.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY)
     const life = lifeOfUrl(deps.now(), new Date(endMs), inline && isPlayed(inline) ? LIFE_OF_PLAYED_MS : undefined)
     const download = { url: await deps.downloads.signDocument(described, life), expiresAt: life.until }

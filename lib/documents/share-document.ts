@@ -1,6 +1,6 @@
-import { type DocumentOfAttempt, newLinkToken } from '../auth/link-token.ts'
+import { newLinkToken } from '../auth/link-token.ts'
 import { ServiceError } from '../errors.ts'
-import { inlineType } from '../files/inline-type.ts'
+import { inlineType } from '../files/media-type.ts'
 import type { WorkspaceId } from '../ids.ts'
 import { type FindDocumentDependencies, findDocument } from './find-document.ts'
 import { hasEnded, type Link, type Links } from './links.ts'
@@ -28,8 +28,9 @@ export async function shareDocument(
   if (disposition === 'inline' && inlineType(mimeType) === undefined) throw new ServiceError('inline_not_allowed')
   const made = { workspaceId, documentId, attemptId }
   const createdAt = new Date(deps.now())
-  const [live, ended] = await linksOf(made, deps, signal)
-  if (live.length >= MOST_LINKS) throw new ServiceError('too_many_links')
+  const all = await deps.links.list(made, signal)
+  const ended = all.filter((each) => hasEnded(each, deps.now()))
+  if (all.length - ended.length >= MOST_LINKS) throw new ServiceError('too_many_links')
   // DynamoDB takes days to remove them, and each new link would have to be told from all of them.
   await Promise.all(ended.map((each) => deps.links.remove(each, signal)))
   const endsAtMs = Math.floor((createdAt.getTime() + request.lifeMs) / 1000) * 1000
@@ -44,18 +45,7 @@ export async function shareDocument(
 }
 
 /** The document's links that have not ended, oldest first. @throws ServiceError document_not_found, document_expired */
-export async function listLinks(
-  request: Wanted,
-  deps: ShareDocumentDependencies,
-  signal: AbortSignal,
-): Promise<Link[]> {
-  const [live] = await linksOf(await findDocument(request, deps, signal), deps, signal)
-  return live
-}
-
-async function linksOf(document: DocumentOfAttempt, { links, now }: ShareDocumentDependencies, signal: AbortSignal) {
-  const { live = [], ended = [] } = Object.groupBy(await links.list(document, signal), (link) =>
-    hasEnded(link, now()) ? 'ended' : 'live',
-  )
-  return [live, ended] as const
+export async function listLinks(request: Wanted, deps: ShareDocumentDependencies, signal: AbortSignal) {
+  const all = await deps.links.list(await findDocument(request, deps, signal), signal)
+  return all.filter((each) => !hasEnded(each, deps.now()))
 }

@@ -1,5 +1,3 @@
-import { type Disposition, dispositionOf } from './content-disposition.ts'
-
 export interface SignedDownload {
   objectKey: string
   /** Sent as Content-Type, however the object was stored. */
@@ -34,14 +32,4 @@ export function lifeOfUrl(nowMs: number, expiresAt?: Date, lifeMs = URL_LIFE_MS)
 export interface Download {
   url: string
   expiresAt: Date
-}
-
-/** An attachment, so that no browser renders somebody's HTML under the bucket's domain, unless the type is harmless. */
-export function describeDownload(
-  objectKey: string,
-  path: string,
-  contentType: string,
-  disposition?: Disposition,
-): SignedDownload {
-  return { objectKey, contentType, contentDisposition: dispositionOf(path, disposition) }
 }

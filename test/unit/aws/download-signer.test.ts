@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import { createDownloadSigner } from '../../../lib/aws/s3/download-signer.ts'
-import { describeDownload } from '../../../lib/files/download.ts'
+import { dispositionOf } from '../../../lib/files/content-disposition.ts'
 import { CREDENTIALS } from '../../support/stores/answering-stores.ts'
 
 const buckets = { sandboxBucket: 's'.repeat(63), documentsBucket: 'd'.repeat(63) }
@@ -36,8 +36,8 @@ it.each([
 it.each([
   ['ordinary', 'output/report.csv', 'text/csv', 2500],
   ['the worst', `${"'".repeat(700)}/${"'".repeat(255)}`, `a/b; x="${' ,;/'.repeat(47)}"`, 8192],
-])('fits into the buffers of proxies: %s', async (_, path, mimeType, most) => {
+])('fits into the buffers of proxies: %s', async (_, path, contentType, most) => {
   const signer = signerWith({ ...CREDENTIALS, sessionToken: '/'.repeat(75).padEnd(1500, 'x') })
-  const download = describeDownload(`sandboxes/ws_1/sess_1/${path}`, path, mimeType)
+  const download = { objectKey: `sandboxes/ws_1/sess_1/${path}`, contentType, contentDisposition: dispositionOf(path) }
   expect((await signer.signContainerFile(download, life)).length).toBeLessThan(most)
 })
