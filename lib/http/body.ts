@@ -42,6 +42,16 @@ export function readNumber(body: Body, name: string, min: number, max: number): 
   return refuseBody(`${name} must be a whole number from ${min} to ${max}.`)
 }
 
+/** @returns the first of the choices if none was sent. @throws ServiceError invalid_body */
+export function readChoice<Choice extends string>(
+  body: Body,
+  name: string,
+  choices: readonly [Choice, Choice],
+): Choice {
+  const { [name]: value = choices[0] } = body
+  return choices.find((each) => each === value) ?? refuseBody(`${name} must be ${choices.join(' or ')}.`)
+}
+
 /** @returns the end of a sentence about a path or folder that no file id can name */
 export function problemInText(text: unknown): string | undefined {
   // JSON can escape halves of characters, which UTF-8 cannot encode.

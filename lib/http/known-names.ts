@@ -11,7 +11,6 @@ const QUERY_OF_LIBRARIES = ['beta', 'api-version']
 
 /**
  * Refuses a request for what the operation does not know: ignoring that would do something other than was asked.
- * @returns the body
  * @throws ServiceError unsupported_parameter, invalid_body
  */
 export function requireKnownNames(event: APIGatewayProxyEvent, operation: OperationName): Body {

@@ -85,9 +85,7 @@ function readList(event: ApiEvent, workspaceId: WorkspaceId, shape: FileShape): 
   const ids = [...queryValues(event, 'ids[]'), ...queryValues(event, 'ids')]
   if (ids.length > MAX_IDS) refuseValue('ids[]', `At most ${MAX_IDS} ids are allowed.`)
   const isOfList = after !== undefined || containerId !== undefined || queryValue(event, 'limit') !== undefined
-  if (ids.length > 0 && isOfList) {
-    refuseValue('ids[]', 'It cannot be combined with a cursor, a container or a limit.')
-  }
+  if (ids.length > 0 && isOfList) refuseValue('ids[]', 'It cannot be combined with a cursor, a container or a limit.')
   // All documents were promoted, so all have this one purpose.
   if (purpose !== undefined && purpose !== PURPOSE) return async () => ({ workspaceId, documents: [], hasMore: false })
   if (ids.length > 0) return (deps, signal) => listDocumentsById({ workspaceId, ids }, deps, signal)

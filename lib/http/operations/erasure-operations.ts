@@ -16,7 +16,6 @@ const MOST_AFTER_SECONDS = 30 * 86_400
 
 export type ErasureDependencies = RequestErasureDependencies & { logRetentionDays: number }
 
-/** The end of a workspace, for platform keys. */
 export function erasureOperations(deps: ErasureDependencies) {
   return {
     async save_erasure({ event, body, state: { deadline }, rateLimitPassed }) {
@@ -40,7 +39,6 @@ export function erasureOperations(deps: ErasureDependencies) {
   } satisfies Operations<AnyCaller>
 }
 
-/** @param known what is not known here is undefined */
 export function describeErasure({ erasure, ...ledger }: ClosedLedger, known: { logRetentionDays: number | undefined }) {
   const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
   return {

@@ -10,13 +10,12 @@ import type { WorkspaceId } from '../../ids.ts'
 import { HUNDRED_YEARS_MS, parseMoment } from '../../moment.ts'
 import { answer, describePage } from '../answers.ts'
 import type { Operations } from '../api-handler.ts'
-import { type Body, readNumber, readRequestsPerMinute, refuseBody } from '../body.ts'
+import { type Body, readChoice, readNumber, readRequestsPerMinute, refuseBody } from '../body.ts'
 import { queryValue, readLimit, readWorkspaceId, refuseValue } from '../query.ts'
 import type { ApiEvent, RequestState } from '../request-state.ts'
 
 const MOST_GRACE_SECONDS = 365 * 86_400
 
-/** A workspace's keys, for platform keys. */
 export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies, 'ledger'>) {
   const { apiKeys, ledger, now } = deps
   const find = async (event: ApiEvent, { deadline, telemetry }: RequestState) => {
@@ -71,13 +70,11 @@ export function keyOperations(deps: KeyDependencies & Pick<WorkspaceDependencies
   } satisfies Operations<AnyCaller>
 }
 
-/** @throws ServiceError invalid_parameter */
 function readKeyName({ pathParameters }: ApiEvent): string {
   const text = pathParameters?.name ?? ''
   return isKeyName(text) ? text : refuseValue('name', 'It must be 1 to 64 characters of A-Z, a-z, 0-9, "_" and "-".')
 }
 
-/** @throws ServiceError invalid_cursor */
 function readCursor(event: ApiEvent, workspaceId: WorkspaceId): string | undefined {
   const cursor = queryValue(event, 'cursor')
   if (cursor === undefined) return undefined
@@ -104,8 +101,7 @@ export function describeKey(key: ApiKeyRecord, nowMs: number) {
 }
 
 function readGrant(workspaceId: WorkspaceId, body: Body, nowMs: number): WorkspaceKeyGrant {
-  const { kind = 'standard' } = body
-  if (kind !== 'standard' && kind !== 'management') refuseBody('kind must be standard or management.')
+  const kind = readChoice(body, 'kind', ['standard', 'management'])
   const permissions = readPermissions(body)
   if (kind === 'standard' && permissions === undefined) refuseBody('A standard key needs permissions.')
   const limits = { expiresAtMs: readEnd(body, nowMs), requestsPerMinute: readRequestsPerMinute(body) }

@@ -2,10 +2,10 @@ import { isLinkId, readLinkToken } from '../../auth/link-token.ts'
 import type { Link } from '../../documents/links.ts'
 import { listLinks, type ShareDocumentDependencies, shareDocument } from '../../documents/share-document.ts'
 import { ServiceError } from '../../errors.ts'
-import type { Disposition } from '../../files/content-disposition.ts'
+
 import { answer } from '../answers.ts'
 import type { Operations } from '../api-handler.ts'
-import { type Body, readNumber, refuseBody } from '../body.ts'
+import { readChoice, readNumber } from '../body.ts'
 
 export interface LinkDependencies extends ShareDocumentDependencies {
   /** How long links last whose maker does not say. */
@@ -25,7 +25,7 @@ export function linkOperations(deps: LinkDependencies) {
       const seconds = readNumber(body, 'expires_in_seconds', LEAST_SECONDS, MOST_SECONDS) ?? deps.linkDays * DAY_SECONDS
       const wanted = {
         ...{ workspaceId: caller.workspaceId, documentId: event.pathParameters?.document_id, createdBy: caller.keyId },
-        ...{ disposition: readDisposition(body), lifeMs: 1000 * seconds },
+        ...{ disposition: readChoice(body, 'disposition', ['attachment', 'inline']), lifeMs: 1000 * seconds },
       }
       await rateLimitPassed
       const { link, token } = await shareDocument(wanted, deps, state.deadline.signal)
@@ -52,12 +52,6 @@ export function linkOperations(deps: LinkDependencies) {
       return answer({ id: linkId, file_id: documentId, deleted: true })
     },
   } satisfies Operations
-}
-
-/** @throws ServiceError invalid_body */
-function readDisposition({ disposition = 'attachment' }: Body): Disposition {
-  if (disposition === 'attachment' || disposition === 'inline') return disposition
-  return refuseBody('disposition must be attachment or inline.')
 }
 
 export function describeLink({ linkId, documentId, disposition, createdAt, expiresAt, createdBy }: Link) {

@@ -59,7 +59,6 @@ export function promotionOfManyOperations(deps: PromoteContainerFilesDependencie
   } satisfies Operations
 }
 
-/** @throws ServiceError invalid_body, its detail naming the problem */
 function readFilesToPromote({ prefix, paths, after }: Body): Pick<PromotionOfManyRequest, 'files' | 'after'> {
   if (after !== undefined && typeof after !== 'string') refuseBody('after must be the next of an answer.')
   if (prefix === undefined && paths === undefined) refuseBody('It must have prefix or paths.')

@@ -3,7 +3,7 @@ import type { RestoreDependencies } from '../../containers/restore-document.ts'
 import { type DocumentToRestore, type RestoreOutcome, restoreDocuments } from '../../containers/restore-documents.ts'
 import { answer, describeOutcomes } from '../answers.ts'
 import type { ApiRequest, Operations } from '../api-handler.ts'
-import { type Body, readPath, refuseBody } from '../body.ts'
+import { type Body, readChoice, readPath, refuseBody } from '../body.ts'
 import { describeError } from '../middleware/answer-errors.ts'
 import { containerFileResponse } from '../shapes.ts'
 
@@ -39,7 +39,8 @@ export function restoreOperations(deps: RestoreDependencies) {
     const containerId = event.pathParameters?.container_id
     state.telemetry.annotate({ container_id: containerId })
     const { workspaceId } = caller
-    const wanted = { workspaceId, containerId, documents, replaces: readOnExisting(body) }
+    const replaces = readChoice(body, 'on_existing', ['refuse', 'replace']) === 'replace'
+    const wanted = { workspaceId, containerId, documents, replaces }
     return restoreDocuments({ ...state, ...request, ...wanted }, deps)
   }
 }
@@ -53,19 +54,11 @@ const describeOutcome = ({ documentId, path, outcome, file, error }: RestoreOutc
   ...(error && { error: describeError(error, { retry_after_seconds: error.retryAfterSeconds }) }),
 })
 
-/** @throws ServiceError invalid_body */
-function readOnExisting({ on_existing = 'refuse' }: Body): boolean {
-  if (on_existing === 'refuse' || on_existing === 'replace') return on_existing === 'replace'
-  return refuseBody('on_existing must be refuse or replace.')
-}
-
-/** @param place of the member, for the sentence about it. @throws ServiceError invalid_body */
 function readDocument({ file_id, path }: Body, place = ''): DocumentToRestore {
   if (typeof file_id !== 'string' || file_id === '') refuseBody(`${place}file_id must be the id of a document.`)
   return { documentId: file_id, path: path == null ? undefined : readPath(path, `${place}path`) }
 }
 
-/** @throws ServiceError invalid_body */
 function readDocuments({ files }: Body): DocumentToRestore[] {
   if (!Array.isArray(files) || files.length === 0 || files.length > MOST_FILES)
     refuseBody(`files must be an array of 1 to ${MOST_FILES} objects.`)
@@ -79,7 +72,7 @@ function readDocuments({ files }: Body): DocumentToRestore[] {
   })
 }
 
-/** How many of the files an earlier answer has told of. @throws ServiceError invalid_body */
+/** How many of the files an earlier answer has told of. */
 function readStart({ after = '0' }: Body, count: number): number {
   const start = typeof after === 'string' && /^\d{1,3}$/.test(after) ? Number(after) : Number.NaN
   return start < count ? start : refuseBody('after must be the next of an answer to a request with the same files.')

@@ -12,7 +12,6 @@ import { describeStorage } from '../shapes.ts'
 
 const MOST_RETENTION_SECONDS = 3650 * 86_400
 
-/** For platform keys. */
 export function workspaceOperations(deps: WorkspaceDependencies) {
   return {
     async list_workspaces({ event, state: { deadline, log } }) {
