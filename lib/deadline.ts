@@ -1,23 +1,18 @@
-export interface Deadline {
-  /** Aborts when it is time to stop working and to undo. */
-  readonly signal: AbortSignal
-  /** Milliseconds until then. */
-  leftMs(): number
-  /** A fresh signal for undoing, which aborts just before the process is stopped. */
-  undoSignal(): AbortSignal
-}
+export type Deadline = ReturnType<typeof createDeadline>
 
 /** Reserved for the undo and the error answer. */
 const KEPT_FOR_UNDO_MS = 2500
 /** Reserved for the answer. */
 const KEPT_FOR_ANSWER_MS = 300
 
-/** @param remainingMs how many milliseconds are left now */
-export function createDeadline(remainingMs: () => number): Deadline {
+export function createDeadline(remainingMs: () => number) {
   const abortBefore = (keptMs: number) => AbortSignal.timeout(Math.max(0, Math.floor(remainingMs() - keptMs)))
   return {
+    /** Aborts when it is time to stop working and to undo. */
     signal: abortBefore(KEPT_FOR_UNDO_MS),
+    /** Until then. */
     leftMs: () => remainingMs() - KEPT_FOR_UNDO_MS,
+    /** A fresh signal for undoing, which aborts just before the process is stopped. */
     undoSignal: () => abortBefore(KEPT_FOR_ANSWER_MS),
   }
 }
@@ -30,10 +25,7 @@ const MAX_BELIEVED_WAIT_MS = 20_000
 /**
  * Ends before the process is stopped, and before the gateway gives up. The gateway counts from the receipt of the
  * request, not from the start of a process for it.
- *
- * @param request.receivedAtMs by the gateway's clock, ms since 1970; undefined when it is missing
- * @param request.nowMs by ours
- * @param processRemainingMs how many milliseconds the process has left now
+ * @param request.receivedAtMs by the gateway's clock, ms since 1970, as `nowMs` is by ours
  */
 export function createRequestDeadline(
   { receivedAtMs, nowMs }: { receivedAtMs: number | undefined; nowMs: number },

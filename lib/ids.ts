@@ -53,7 +53,6 @@ export function parseFileId(text: string | undefined): FilePath {
   return checkPath(decodeUtf8(bytes))
 }
 
-/** Says what is wrong with the encoding and, if the path can still be recognised, what its id is. */
 function refuseEncoding(encoded: string): never {
   const isBase64url = BASE64URL.test(encoded)
   const bytes = decodeOtherBase64(encoded)
@@ -70,20 +69,13 @@ function refuseEncoding(encoded: string): never {
   })
 }
 
-/**
- * Decodes what was encoded differently: the standard alphabet, padding, percent-encoding, or bits left over.
- * @returns undefined when it is not base64 at all
- */
+/** Decodes what was encoded differently: the standard alphabet, padding, percent-encoding, or bits left over. */
 function decodeOtherBase64(text: string): Buffer | undefined {
-  const plain = decodePercent(text)
-  return ANY_BASE64.test(plain) && plain.replace(/=/g, '').length % 4 !== 1 ? Buffer.from(plain, 'base64') : undefined
-}
-
-function decodePercent(text: string): string {
   try {
-    return decodeURIComponent(text)
+    const plain = decodeURIComponent(text)
+    return ANY_BASE64.test(plain) && plain.replace(/=/g, '').length % 4 !== 1 ? Buffer.from(plain, 'base64') : undefined
   } catch {
-    return text
+    return undefined
   }
 }
 

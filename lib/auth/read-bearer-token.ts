@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts'
+import { type Reason, ServiceError } from '../errors.ts'
 import { isWellFormedToken, TOKEN_PREFIX } from './api-token.ts'
 
 export interface Credentials {
@@ -17,8 +17,7 @@ const QUOTES = /^["'`<].*["'`>]$/
 const PLACEHOLDER = /^[<${[]|^(undefined|null|None|YOUR_.*|API_KEY)$/
 
 /**
- * Errors describe in full what is wrong with the header or the shape of the token. Nothing is looked up, so they do not
- * reveal which keys exist.
+ * Errors say in full what is wrong: nothing is looked up, so they do not reveal which keys exist.
  * @throws ServiceError missing_authorization, malformed_authorization, invalid_api_key
  */
 export function readBearerToken({ authorization, hasOtherKeyHeader }: Credentials): string {
@@ -30,9 +29,7 @@ export function readBearerToken({ authorization, hasOtherKeyHeader }: Credential
   if (others.length > 0) refuse('malformed_authorization', 'There is more than one Authorization header: send one.')
   const token = BEARER.exec(value)?.[1]
   if (token === undefined) refuse('malformed_authorization', problemIn(value.trim()))
-  if (QUOTES.test(token)) {
-    refuse('invalid_api_key', 'The API key is in quotes or brackets: send it without.')
-  }
+  if (QUOTES.test(token)) refuse('invalid_api_key', 'The API key is in quotes or brackets: send it without.')
   if (PLACEHOLDER.test(token)) {
     refuse('invalid_api_key', 'There is a placeholder where the API key should be: was a variable left empty?')
   }
@@ -56,9 +53,6 @@ function problemIn(value: string): string {
   return `The scheme ${scheme === undefined ? 'of the Authorization header' : scheme} is not supported. ${SEND_IT}`
 }
 
-function refuse(
-  reason: 'missing_authorization' | 'malformed_authorization' | 'invalid_api_key',
-  detail: string,
-): never {
+function refuse(reason: Reason, detail: string): never {
   throw new ServiceError(reason, { detail })
 }
