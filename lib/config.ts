@@ -62,7 +62,6 @@ export interface Config extends Omit<Values, 'corsAllowedOrigins'> {
   corsAllowedOrigins: readonly string[]
 }
 
-/** The most that a limit may be. */
 export const MOST_REQUESTS_PER_MINUTE = VARIABLES.rateLimitPerMinute.max
 
 /** The limit of a platform key without one of its own: it serves all tenants. */

@@ -31,10 +31,7 @@ export interface ReasonRow {
 
 /** In the order of the checks. `npx vitest run test/pages/reasons.test.ts -u` adds a new one to docs/. */
 export const REASONS = {
-  missing_authorization: {
-    status: 401,
-    detail: 'Send the API key in the Authorization header, as: Bearer <API_KEY>.',
-  },
+  missing_authorization: { status: 401, detail: 'Send the API key in the Authorization header, as: Bearer <API_KEY>.' },
   malformed_authorization: {
     status: 401,
     message: 'Malformed Authorization header',
@@ -152,11 +149,7 @@ export const REASONS = {
     message: 'Workspace storage quota exceeded',
     detail: 'The file does not fit into what is left of the storage quota: delete documents, or ask for more.',
   },
-  workspace_closed: {
-    status: 403,
-    message: 'Workspace closed',
-    detail: 'The workspace is to be erased.',
-  },
+  workspace_closed: { status: 403, message: 'Workspace closed', detail: 'The workspace is to be erased.' },
   too_many_promotions: {
     status: 429,
     detail: 'Too many promotions of this workspace are starting at once.',

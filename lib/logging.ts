@@ -12,10 +12,7 @@ export interface Log {
   with(fields: LogFields): Log
 }
 
-/**
- * JSON lines on standard output, in the form of Powertools for AWS; POWERTOOLS_LOG_LEVEL sets the level.
- * @param options.serviceName the same as for metrics
- */
+/** JSON lines on standard output, in the form of Powertools for AWS; POWERTOOLS_LOG_LEVEL sets the level. */
 export function createLog({ serviceName, functionName }: { serviceName: string; functionName: string }): Log {
   return wrap(new Logger({ serviceName }), { function_name: functionName })
 }

@@ -46,10 +46,7 @@ export interface Metrics {
   publish(values: MetricValues, detail?: MetricDetail): void
 }
 
-/**
- * Embedded metric format lines on standard output, so no call is made.
- * @param serviceName the dimension `service`, which distinguishes the stages of an account
- */
+/** Embedded metric format lines on standard output, so no call is made. */
 export function createMetrics(serviceName: string): Metrics {
   const metrics = new PowertoolsMetrics({ namespace: NAMESPACE, serviceName })
   return {

@@ -4,7 +4,7 @@ import type { WorkspaceDependencies } from './save-workspace.ts'
 
 /**
  * Deletes an empty workspace and its keys, these first, so that nothing new comes in. May be repeated.
- * @throws ServiceError workspace_not_found, workspace_not_empty, workspace_erased; workspace_busy: a request under way has changed it
+ * @throws ServiceError workspace_not_found, workspace_not_empty, workspace_erased, workspace_busy
  */
 export async function deleteWorkspace(workspaceId: WorkspaceId, deps: WorkspaceDependencies, signal: AbortSignal) {
   const { ledger, workspaces, apiKeys, now } = deps

@@ -16,7 +16,6 @@ export interface RequestErasureDependencies {
   now(): number
 }
 
-/** A ledger whose workspace is closed. */
 export type ClosedLedger = WorkspaceLedger & { erasure: Erasure }
 
 const TRIES = 3

@@ -2,7 +2,6 @@ import type { WorkspaceId } from '../ids.ts'
 import { hashToken, keyIdIn } from './api-token.ts'
 import type { ApiKey, ApiKeyGrant } from './caller.ts'
 
-/** An API key as stored. */
 export type ApiKeyRecord = ApiKey & {
   /** Under it, a key can be made again, with another token. */
   name?: string | undefined

@@ -12,7 +12,6 @@ export interface Counter {
 }
 
 export interface RateLimitDecision {
-  /** The limit that holds now. */
   policy: RateLimitPolicy
   isAllowed: boolean
   /** The workspace is disabled: nothing is allowed. */

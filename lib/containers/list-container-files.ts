@@ -14,10 +14,7 @@ const LISTING_MS = 4500
  * directories, whose keys end in a slash, and Hadoop's. Shows empty objects that only their Content-Type gives away as
  * directories or links: a listing does not have it. If very many are skipped, or S3 stops answering, the page ends
  * before it is full, and may even be empty. An unknown container is an empty list: S3 knows only files.
- *
- * @param request.prefix of the paths; omitted: all
  * @param request.after the id of the last file seen, which may be gone; or the `next` of another page
- * @param signal ends the page when it aborts, as does the time for it
  * @returns `next`: what the next page comes after; undefined on the last page
  * @throws ServiceError invalid_container_id, invalid_file_id, invalid_cursor, service_unavailable
  */

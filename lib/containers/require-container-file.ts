@@ -25,10 +25,7 @@ export async function findContainerFile(location: FileLocation, deps: LookUpDepe
   return file
 }
 
-/**
- * Another workspace's container looks the same as one that does not exist.
- * @returns container_not_found or container_file_not_found
- */
+/** Another workspace's container looks the same as one that does not exist. */
 export async function whyMissing(location: FileLocation, deps: LookUpDependencies, signal: AbortSignal) {
   const metadata = metadataOf(location)
   const hasContainer = await deps.objects.hasContainer(deps.objectKeys.containerPrefix(location), signal)

@@ -26,7 +26,6 @@ export function redirectTo({ url, expiresAt }: Download, headers: AnswerHeaders 
   }
 }
 
-/** Describe the bytes. Sent with promotions, documents, their downloads and container files. */
 export function contentHeaders(of: Pick<WorkspaceDocument, 'sha256' | 'contentEncoding'>): AnswerHeaders {
   return {
     ...(of.sha256 !== undefined && { 'file-sha256': of.sha256 }),
@@ -34,7 +33,6 @@ export function contentHeaders(of: Pick<WorkspaceDocument, 'sha256' | 'contentEn
   }
 }
 
-/** Sent with promotions, lists, deletions and quota refusals. */
 export function usageHeaders(usage: StorageUsage | undefined): AnswerHeaders {
   if (usage === undefined) return {}
   return { 'storage-quota-bytes': String(usage.quotaBytes), 'storage-used-bytes': String(usage.usedBytes) }
@@ -45,10 +43,7 @@ export function expiryHeader(expiry: Expiry | undefined): AnswerHeaders {
   return expiry === undefined ? {} : { 'file-expires-in': `${expiry.seconds};by=${expiry.by}` }
 }
 
-/**
- * The body of an answer with a page of a list. What cannot be read is logged and told by its id: it must not hide the
- * others. @param items are read no further than one after the page
- */
+/** The body with a page of a list. What cannot be read is logged and told by its id: it must not hide the others. */
 export async function describePage<Item extends object>(
   items: AsyncIterable<Item | { id: string; error: unknown }>,
   { limit, idOf, describe, log }: { limit: number; idOf(item: Item): string; describe(item: Item): object; log: Log },
@@ -69,10 +64,7 @@ export async function describePage<Item extends object>(
 
 type Rest = { next: string | undefined; waiting: number; pauseMs: RateLimit['pauseMs'] }
 
-/**
- * The body of an answer about many files, of which the next request does the rest. When to send it is not said in a
- * Retry-After: that means nothing on a 200 (RFC 9110 §10.2.3). @param rest.waiting for the rate limit
- */
+/** Says in the body when to send the next request: a Retry-After means nothing on a 200 (RFC 9110 §10.2.3). */
 export function describeOutcomes(data: object[], { next, waiting, pauseMs }: Rest) {
   const waitMs = next === undefined ? 0 : pauseMs(Math.max(1, waiting))
   const retry = waitMs > 0 && { retry_after_seconds: Math.ceil(waitMs / 1000) }
@@ -82,7 +74,6 @@ export function describeOutcomes(data: object[], { next, waiting, pauseMs }: Res
 /** The items' share of the 6 MB that a function may answer (Lambda quotas); envelope and headers have the rest. */
 const MAX_BYTES = 5_400_000
 
-/** The first items, as many as fit into one answer; the next page begins after them. */
 export function itemsThatFit<Item>(items: Item[]): Item[] {
   let bytes = 0
   // The body is a string in the function's answer, JSON in JSON: a quotation mark in a name takes four bytes.

@@ -23,7 +23,6 @@ export interface ApiDependencies {
   metrics: Metrics
   log: Log
   now(): number
-  /** The origins whose pages may read the answers. */
   corsAllowedOrigins?: readonly string[]
 }
 
@@ -40,7 +39,6 @@ export interface ApiRequest<Who extends AnyCaller = Caller> extends Omit<RateLim
 type Operation<Who extends AnyCaller = Caller> = (request: ApiRequest<Who>) => Promise<APIGatewayProxyResult>
 export type Operations<Who extends AnyCaller = Caller> = { [Name in OperationName]?: Operation<Who> }
 
-/** Serves operations, each for the callers that its entry in OPERATIONS names. */
 export function createApiHandler(operations: Operations<never>, deps: ApiDependencies) {
   const handlers = operations as Operations<AnyCaller>
   const names = new Map((Object.keys(operations) as OperationName[]).map((name) => [entryOf(name).route, name]))

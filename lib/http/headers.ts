@@ -153,10 +153,7 @@ function readEntityTags(event: RequestHeaders): string[] | undefined {
   return isList && tags.length > 0 ? tags : refuse('If-Match', 'one or more entity tags, or *')
 }
 
-/**
- * Prefer (RFC 7240): what cannot be understood is ignored, and of several the first one counts.
- * @returns undefined, or 0: not to wait
- */
+/** Prefer (RFC 7240): what cannot be understood is ignored, and of several the first one counts. */
 export function readWaitMs(event: RequestHeaders): number | undefined {
   // A comma in a quoted string separates nothing.
   const value = headerValue(event, 'Prefer')?.replace(QUOTED_STRING, (_, text: string) =>

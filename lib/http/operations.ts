@@ -15,7 +15,6 @@ interface OperationEntry {
   query?: readonly string[]
   /** Those of HEADERS_OF_PROMOTION that it takes: the others are refused. Omitted: HEADERS_OF_ALL. */
   headers?: readonly RequestHeaderName[]
-  /** Members of the body. */
   body?: readonly string[]
 }
 

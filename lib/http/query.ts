@@ -25,7 +25,6 @@ export function queryChoice<Choice extends string>(event: Query, name: string, c
   return choice ?? refuseValue(name, `Allowed: ${choices.join(', ')}.`)
 }
 
-/** The names of the parameters that have a value. */
 export function queryNames(event: Query): string[] {
   const all = Object.keys(event.multiValueQueryStringParameters ?? event.queryStringParameters ?? {})
   return all.filter((name) => queryValues(event, name).length > 0)

@@ -31,8 +31,7 @@ const VENDOR_WORDS = { native: 'openrouter', compat_a: 'anthropic', compat_b: 'o
 >
 
 /**
- * The shape that the request names, else the one that the client's library understands, else native
- * (docs/openapi.yaml, FileShape). One library does not know the names that are given there, and gets its own.
+ * The shape that the request names, else the one that the client's library understands, else native.
  * @throws ServiceError invalid_file_shape
  */
 export function chooseShape(event: RequestHeaders): AnswerShape {
@@ -160,7 +159,6 @@ export function containerFileListResponse(
 
 type WorkspaceContent = Pick<WorkspaceLedger, 'quotaBytes' | 'usedBytes' | 'documents'> & Retention
 
-/** What a workspace holds, and may. */
 export function describeStorage({ quotaBytes, usedBytes, documents, ...retention }: WorkspaceContent) {
   return {
     quota_bytes: quotaBytes,

@@ -31,10 +31,7 @@ export function expiresAtOf(from: Date, seconds: number): Date {
   return new Date((Math.floor(from.getTime() / 1000) + seconds) * 1000)
 }
 
-/**
- * Whether it is too late to change a document's expiry: the change may take a whole lease to arrive, and must not
- * revive a document that callers were told has expired.
- */
+/** Too late to change the expiry: the change may take a lease to arrive, and must not revive what has expired. */
 export function endsSoon(document: Pick<WorkspaceDocument, 'expiresAt'>, nowMs: number, leaseMs: number): boolean {
   return hasExpired(document, nowMs + leaseMs)
 }

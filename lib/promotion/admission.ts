@@ -37,7 +37,6 @@ export function createAdmission({ now, random = Math.random }: { now(): number; 
   }
 
   return {
-    /** Whether to refuse a promotion at once, to try it once, or to retry it for some seconds. */
     decide(workspaceId: WorkspaceId): 'refuse' | 'try_once' | 'retry' {
       const probability = refusalProbability(workspaceId)
       if (random() < probability) return 'refuse'
@@ -52,7 +51,6 @@ export function createAdmission({ now, random = Math.random }: { now(): number; 
       const [oldest] = seen.keys()
       if (seen.size > MOST_WORKSPACES && oldest !== undefined) seen.delete(oldest)
     },
-    /** Grows with the load, with some random jitter. */
     retryAfterSeconds(workspaceId: WorkspaceId): number {
       const seconds = 1 + (RETRY_AFTER_AT_FULL_LOAD_SECONDS - 1) * refusalProbability(workspaceId)
       return Math.ceil(seconds * (1 + random() / 4))

@@ -25,11 +25,7 @@ interface Sent {
   arrivesByMs?: number
 }
 
-/**
- * Begins, copies, holds the bytes, records, and captures the hold. If a step fails, undoes what was done before it
- * throws.
- * @returns `isReplayed` when an earlier request has made the document
- */
+/** Begins, copies, holds, records and captures. If a step fails, it undoes what was done before it throws. */
 export async function attemptPromotion(
   target: PromotionTarget,
   file: ContainerFile,

@@ -40,11 +40,7 @@ export async function replay(
   return kept ?? replay(target, await deps.documents.find(document, request.deadline.signal), request, deps)
 }
 
-/**
- * An earlier document as the answer, kept at least as long as the request asks for.
- * @returns undefined: it has just changed, or expired
- * @throws ServiceError document_expires_soon
- */
+/** @returns undefined: it has just changed, or expired. @throws ServiceError document_expires_soon */
 export async function keepAtLeast(
   document: WorkspaceDocument,
   { room, expiresInSeconds, deadline }: Pick<AttemptRequest, 'room' | 'expiresInSeconds' | 'deadline'>,

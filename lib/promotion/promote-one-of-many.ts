@@ -36,10 +36,7 @@ const PATIENCE_FOR_TWIN_MS = 5000
 
 type Request = Omit<AttemptRequest, 'mayHaveTwin'>
 
-/**
- * @param isFirst the request's first file: it is never left for lack of time, so that each request makes progress
- * @returns never rejects: what goes wrong is the file's own refusal
- */
+/** Never rejects. The request's first file is never left for lack of time, so that each request makes progress. */
 export async function promoteOneOfMany(
   { location, seen, file: lookUp }: FoundFile,
   { earlier, isFirst }: { earlier: EarlierDocuments; isFirst: boolean },

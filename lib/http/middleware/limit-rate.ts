@@ -14,9 +14,8 @@ import type { ApiMiddleware, RequestState } from '../request-state.ts'
 const LIMITER_TIMEOUT_MS = 1000
 
 /**
- * Counts the request in parallel with the handler's first lookup; before it writes anything, the handler awaits
- * `rateLimit.rateLimitPassed`. A refusal ends the lookup, and takes precedence over any error of the handler. If
- * it needs no call, the handler does not even start.
+ * Counts the request beside the handler's lookups (docs/architecture.md). A refusal takes precedence over any error of
+ * the handler; if it needs no call, the handler does not even start.
  */
 export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; now(): number }): ApiMiddleware {
   const { metrics } = deps
@@ -55,7 +54,6 @@ export function limitRate(deps: { rateLimiter: RateLimiter; metrics: Metrics; no
     const last = await state.rateLimit?.decision
     const count = Math.min(most, Math.max(1, last?.remaining ?? deps.rateLimiter.policy.burst))
     const decision = await takeOrPass(counter, state, count)
-    // The limiter is down.
     if (decision === undefined) return most
     if (state.rateLimit) state.rateLimit.decision = Promise.resolve(decision)
     return decision.isAllowed ? count : 0

@@ -42,10 +42,7 @@ export interface WorkspaceDocument extends CountedDocument {
   createdBy: string
 }
 
-/**
- * Gone for callers. While it is `deleting`, its object or its bytes may still be there; `gone` is a tombstone, which is
- * remembered for a day.
- */
+/** Gone for callers. While it is `deleting`, its object or its bytes may still be there; `gone` is a tombstone. */
 export interface DeletedDocument extends CountedDocument {
   state: 'deleting' | 'gone'
   /** It was deleted because it had expired. */
