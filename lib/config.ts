@@ -142,7 +142,6 @@ function readVariable(variable: string, rule: Variable, env: Environment, proble
   return number
 }
 
-/** @param text with commas between the origins */
 export function originsIn(text: string): string[] {
   const origins = text.split(',').map((origin) => origin.trim())
   return origins.filter((origin) => origin !== '')

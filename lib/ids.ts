@@ -82,7 +82,6 @@ function decodeOtherBase64(text: string): Buffer | undefined {
 /** @returns undefined when no file id can name the object, as with directory markers */
 export const filePathOf = (text: string) => (problemInPath(text) === undefined ? (text as FilePath) : undefined)
 
-/** As docs/openapi.yaml describes it (ContainerFileId). */
 export const formatFileId = (path: string): string => FILE_ID_PREFIX + Buffer.from(path, 'utf8').toString('base64url')
 
 function decodeUtf8(bytes: Buffer): string {

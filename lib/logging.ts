@@ -8,7 +8,6 @@ export interface Log {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** The same log with more facts on every line. */
   with(fields: LogFields): Log
 }
 

@@ -8,7 +8,6 @@ const AT_ONCE = { concurrency: 3 }
 const DAY_MS = 86_400_000
 
 export interface ErasureReport {
-  /** Erasures that have come a step further. */
   advanced: number
   /** Those that failed, ran out of time, have taken more than a day, or of which S3 refuses something: each is tried again. */
   failed: number

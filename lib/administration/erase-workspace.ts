@@ -11,7 +11,6 @@ export interface ErasureDependencies {
   erasures: Erasures
   erasedObjects: ErasedObjects
   apiKeys: Pick<ApiKeyAdministration, 'removeAll'>
-  /** @returns how many there were */
   links: { removeAll(of: { workspaceId: WorkspaceId }, signal: AbortSignal): Promise<number> }
   /** Missing: nobody is told. */
   bus?: EventBus | undefined

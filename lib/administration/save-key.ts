@@ -87,7 +87,6 @@ function requirePossible({ kind = 'standard', permissions, ...change }: ApiKeyCh
 /**
  * Gives a key another token, in one write: at each moment, the one or the other is its token.
  * @param options.change of the same write @returns undefined: it is no longer as shown, or gone
- * @throws ServiceError invalid_body, see {@link changeKey}
  */
 export async function renewToken(
   shown: ApiKeyRecord,

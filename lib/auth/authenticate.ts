@@ -14,8 +14,7 @@ import { type Credentials, readBearerToken } from './read-bearer-token.ts'
 
 /**
  * Well-formed keys that are wrong all get the same error, so that the answer does not reveal which keys exist.
- * @throws ServiceError missing_authorization, malformed_authorization, invalid_api_key; service_unavailable when the
- *   keys cannot be read
+ * @throws ServiceError missing_authorization, malformed_authorization, invalid_api_key, service_unavailable
  */
 export async function authenticate(
   credentials: Credentials,

@@ -40,9 +40,6 @@ export type Caller = Extract<AnyCaller, { workspaceId: WorkspaceId }>
 export type ApiKey = AnyCaller & { isEnabled: boolean }
 
 export interface ApiKeyStore {
-  /**
-   * The key with this token, current or former; with a former one, it ends no later than that token.
-   * @param tokenHash see hashToken. @throws ServiceError service_unavailable when the store does not answer
-   */
+  /** The key with this token, current or former; with a former one, it ends no later than that token. */
   find(keyId: string, tokenHash: string, signal: AbortSignal): Promise<ApiKey | undefined>
 }

@@ -34,11 +34,7 @@ export interface WorkspaceLimits {
 export interface RateLimiter {
   /** Of a workspace without a limit of its own. */
   readonly policy: RateLimitPolicy
-  /**
-   * Counts requests if they are all within the limit.
-   * @param count omitted: one. More than the burst are refused
-   * @throws ServiceError service_unavailable: the store does not answer
-   */
+  /** Counts requests if they are all within the limit. @param count omitted: one. More than the burst are refused */
   take(counter: Counter, signal: AbortSignal, count?: number): Promise<RateLimitDecision>
   /**
    * Sets a workspace's limits; if they change, its count starts again. Limits from an older version of its ledger than

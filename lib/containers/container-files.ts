@@ -67,7 +67,6 @@ export interface ContainerFiles extends ContainerLookups {
 export interface PutBack {
   document: Pick<WorkspaceDocument, 'objectKey' | 'sizeBytes' | 'mimeType' | 'contentEncoding'>
   object: DocumentObject
-  /** Its own key. */
   objectKey: string
   restoredFrom: RestoredFrom
   /** The file that it may replace; undefined: none may be there. */

@@ -74,7 +74,6 @@ async function find({ documentId, path }: DocumentToRestore, request: RestoreReq
   }
 }
 
-/** @throws ServiceError invalid_body */
 function requireDifferentPaths(found: readonly Found[]): void {
   const paths = found.flatMap(({ path }) => path ?? [])
   const twice = paths.find((path, index) => paths.indexOf(path) < index)

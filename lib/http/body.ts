@@ -43,11 +43,7 @@ export function readNumber(body: Body, name: string, min: number, max: number): 
 }
 
 /** @returns the first of the choices if none was sent. @throws ServiceError invalid_body */
-export function readChoice<Choice extends string>(
-  body: Body,
-  name: string,
-  choices: readonly [Choice, Choice],
-): Choice {
+export function readChoice<Choice extends string>(body: Body, name: string, choices: readonly Choice[]): Choice {
   const { [name]: value = choices[0] } = body
   return choices.find((each) => each === value) ?? refuseBody(`${name} must be ${choices.join(' or ')}.`)
 }

@@ -14,8 +14,7 @@ const PAUSE_MS = 50
 
 /**
  * Deletes a document, or whatever an earlier deletion left unfinished. Can be repeated.
- * @returns the tombstone, and the usage if this deletion freed the bytes; undefined when the document is not there any
- *   more, or not to be deleted
+ * @returns the tombstone, and the usage if this deletion freed the bytes; undefined: there is nothing to delete
  * @throws ServiceError too_many_deletions
  */
 export async function deleteDocument(
@@ -31,11 +30,7 @@ export async function deleteDocument(
   return endDeletion(item, async () => item.refundId ?? beginAndNameRefund(item, deps, signal), deps, signal)
 }
 
-async function beginAndNameRefund(
-  document: DeletedDocument,
-  deps: LedgerDependencies,
-  signal: AbortSignal,
-): Promise<RefundId | undefined> {
+async function beginAndNameRefund(document: DeletedDocument, deps: LedgerDependencies, signal: AbortSignal) {
   const { workspaceId, attemptId } = document
   const begun = await beginRefund(document, deps, signal).catch(async (error) => {
     // Without a ledger, it needs an audit; or others have ended this deletion, and then deleted the workspace.

@@ -13,12 +13,10 @@ export interface ResolverRun {
 }
 
 export interface ResolverReport {
-  /** Items that were due and that this run went on with. */
   resolved: number
   /** Those whose bytes it freed. */
   freed: number
   failed: number
-  /** Shards that could not be listed. */
   unlisted: number
   /** How long the oldest item that is left had been due; 0: none is left. */
   oldestMs: number
@@ -38,7 +36,6 @@ const FAILURES_IN_ORDER = 10
 /** After so many failures, a workspace is left to a later run. */
 const MOST_FAILURES = 20
 
-/** The items due in a workspace, and whether one is worked on just now. */
 interface Due {
   waiting: DueEntry[]
   isBusy: boolean

@@ -18,7 +18,6 @@ import { requireRoom } from './room.ts'
 
 /** What an undo has to know of an attempt. */
 interface Sent {
-  /** The version of its object. */
   versionId?: string | undefined
   hasHold?: true
   /** When all that it sent has arrived, ms since 1970, if something may still be on its way. */
@@ -85,12 +84,7 @@ export async function attemptPromotion(
 }
 
 /** @returns the answer, if an earlier request has made the document */
-async function begin(
-  attempt: Attempt,
-  target: PromotionTarget,
-  request: AttemptRequest,
-  deps: PromotionDependencies,
-): Promise<Promotion | undefined> {
+async function begin(attempt: Attempt, target: PromotionTarget, request: AttemptRequest, deps: PromotionDependencies) {
   const { deadline, log } = request
   for (;;) {
     const earlier = await beginDocument(attempt, deps, deadline.signal).catch(async (error) => {
@@ -111,11 +105,7 @@ async function begin(
 }
 
 /** Never fails: a file of unknown type is promoted like any other. */
-async function lookInside(
-  file: ContainerFile,
-  { deadline, log }: AttemptRequest,
-  { objects }: PromotionDependencies,
-): Promise<string | undefined> {
+async function lookInside(file: ContainerFile, { deadline, log }: AttemptRequest, { objects }: PromotionDependencies) {
   try {
     return await typeOfContent(await objects.readStart(file, SNIFFED_BYTES, deadline.signal))
   } catch (error) {

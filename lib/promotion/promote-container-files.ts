@@ -126,7 +126,6 @@ async function countFiles(
   return { allowed: next ? known.slice(0, known.indexOf(next)) : known, waiting: others.length - counted }
 }
 
-/** @returns their outcomes, in the same order */
 async function promoteEach(
   files: readonly FoundFile[],
   earlier: EarlierDocuments,

@@ -21,7 +21,6 @@ export interface FoundFile {
   location: FileLocation
   /** By the list or the lookup. */
   seen?: Pick<ContainerFile, 'etag' | 'sizeBytes'> | undefined
-  /** The lookup, if there was one. */
   file?: Promise<ContainerFile>
 }
 

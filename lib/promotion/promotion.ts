@@ -47,7 +47,6 @@ export interface PromotionDependencies extends LedgerDependencies {
 /** The file that a request is to promote, and the document that it is to make. */
 export interface PromotionTarget extends FileLocation, Omit<Attempt, 'objectKey'> {}
 
-/** The outcome of a request that has succeeded. */
 export interface Promotion {
   document: WorkspaceDocument
   /** Whether an earlier request with the same idempotency key made the document. */

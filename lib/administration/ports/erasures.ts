@@ -8,7 +8,6 @@ export interface Erasures {
   /**
    * The only write that asks for an erasure, takes it back, claims it, or says how far it has come.
    * @param shown as it was read: if it has changed since, nothing is done. undefined: there was none
-   * @param to undefined: it is taken back
    * @returns false: nothing was done
    */
   change(

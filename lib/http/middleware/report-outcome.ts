@@ -13,7 +13,6 @@ const STEP_METRICS: Readonly<Record<Exclude<TimedStep, 'wait'>, MetricName>> = {
   undo: 'UndoTime',
 }
 
-/** Logs one line and publishes one metric record per request. */
 export function reportOutcome({ metrics, now }: { metrics: Metrics; now(): number }): ApiMiddleware {
   const report: ApiMiddleware['after'] = ({ event: { state }, response }) => {
     if (!response) return

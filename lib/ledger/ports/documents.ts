@@ -1,6 +1,5 @@
 import type { AttemptId, ContainerId, DocumentId, FilePath, RefundId, WorkspaceId } from '../../ids.ts'
 
-/** One try to make a document. Each writes an object of its own. */
 export interface Attempt {
   workspaceId: WorkspaceId
   documentId: DocumentId
@@ -45,7 +44,6 @@ export interface WorkspaceDocument extends CountedDocument {
 /** Gone for callers. While it is `deleting`, its object or its bytes may still be there; `gone` is a tombstone. */
 export interface DeletedDocument extends CountedDocument {
   state: 'deleting' | 'gone'
-  /** It was deleted because it had expired. */
   isExpired?: true | undefined
   /** When the resolver may go on with it, ms since 1970; of an expired document, when it expired. Missing: it is gone. */
   dueAtMs?: number | undefined

@@ -20,8 +20,7 @@ export interface ObjectStore extends ContainerLookups, AttemptObjects {
   /** Whether a file of this size is copied whole, so that the SHA-256 of the copy can be told. */
   copiesWhole(sizeBytes: number): boolean
   /**
-   * Copies exactly the bytes that were looked up. A failure may leave parts behind: {@link ObjectStore.discard} removes
-   * them.
+   * Copies exactly the bytes that were looked up. A failure may leave parts behind, which `discard` removes.
    * @throws ServiceError container_file_changed, container_file_archived, container_file_encrypted; `isUnanswered` when
    *   S3 may still write the object
    */
