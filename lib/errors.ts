@@ -21,7 +21,7 @@ export interface ReasonRow {
   detail: string
   /** Replaces the documented message where that would be wrong: many libraries show nothing else. */
   message?: string
-  /** Seconds after which repeating makes sense; only for answers that are worth repeating. */
+  /** Seconds after which repeating makes sense, if not those of {@link retryAfterOf}. */
   retryAfterSeconds?: number
   /** A faster twin may have caused it, or may have a better answer. */
   twin?: true
@@ -37,15 +37,10 @@ export const REASONS = {
     message: 'Malformed Authorization header',
     detail: 'The Authorization header must be: Bearer <API_KEY>.',
   },
-  invalid_api_key: {
-    status: 401,
-    message: 'Invalid API key',
-    detail: 'The API key is unknown, disabled or expired.',
-  },
+  invalid_api_key: { status: 401, message: 'Invalid API key', detail: 'The API key is unknown, disabled or expired.' },
   rate_limited: {
     status: 429,
     detail: 'Requests come faster than the rate limit of the API key, or of all keys of its workspace, allows.',
-    retryAfterSeconds: 1,
   },
   workspace_disabled: {
     status: 403,
@@ -105,11 +100,7 @@ export const REASONS = {
     status: 400,
     detail: 'The workspace has documents: delete them first. Expired ones go within minutes.',
   },
-  workspace_busy: {
-    status: 503,
-    detail: 'Other requests are changing this workspace or its keys at this moment.',
-    retryAfterSeconds: 1,
-  },
+  workspace_busy: { status: 503, detail: 'Other requests are changing this workspace or its keys at this moment.' },
   document_not_found: { status: 404, detail: 'The workspace has no document with this id.' },
   document_expired: { status: 404, detail: 'The document has expired.' },
   too_many_links: { status: 400, detail: 'The document has 100 links: take some back.' },
@@ -153,26 +144,15 @@ export const REASONS = {
   too_many_promotions: {
     status: 429,
     detail: 'Too many promotions of this workspace are starting at once.',
-    retryAfterSeconds: 1,
     needsTime: true,
     twin: true,
   },
-  container_file_changed: {
-    status: 503,
-    detail: 'The file changed in the container while it was being copied.',
-    retryAfterSeconds: 1,
-  },
-  promotion_in_progress: {
-    status: 503,
-    detail: 'Another request is already promoting this document.',
-    retryAfterSeconds: 1,
-    twin: true,
-  },
+  container_file_changed: { status: 503, detail: 'The file changed in the container while it was being copied.' },
+  promotion_in_progress: { status: 503, detail: 'Another request is already promoting this document.', twin: true },
   document_expires_soon: {
     status: 503,
     detail:
       'The document expires too soon to be kept for longer. To keep the file, promote it by a request of its own, with another Idempotency-Key.',
-    retryAfterSeconds: 1,
   },
   request_timed_out: {
     status: 503,
@@ -180,21 +160,20 @@ export const REASONS = {
     retryAfterSeconds: 5,
     needsTime: true,
   },
-  too_many_deletions: {
-    status: 503,
-    detail: 'Too many deletions of this workspace are ending at once.',
-    retryAfterSeconds: 1,
-  },
+  too_many_deletions: { status: 503, detail: 'Too many deletions of this workspace are ending at once.' },
   service_unavailable: {
     status: 503,
     detail: 'A storage service that this one depends on did not answer, or asked to slow down.',
-    retryAfterSeconds: 1,
     twin: true,
   },
   internal_error: { status: 500, detail: 'Something failed on our side.' },
 } as const satisfies Record<string, ReasonRow>
 
 export type Reason = keyof typeof REASONS
+/** A second, after answers that are worth repeating: 429 and 503. */
+export const retryAfterOf = ({ status, retryAfterSeconds }: ReasonRow): number | undefined =>
+  retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : undefined)
+
 export const rowOf = ({ reason }: { reason: Reason }): ReasonRow => REASONS[reason]
 
 type Metadata = Readonly<Record<string, string | number>>
@@ -227,7 +206,7 @@ export class ServiceError extends Error {
     this.status = row.status
     this.detail = options.detail ?? row.detail
     this.metadata = options.metadata ?? {}
-    this.retryAfterSeconds = options.retryAfterSeconds ?? row.retryAfterSeconds
+    this.retryAfterSeconds = options.retryAfterSeconds ?? retryAfterOf(row)
     this.isUnanswered = options.isUnanswered ?? false
   }
 }

@@ -1,4 +1,4 @@
-import { DOCUMENTED_MESSAGES, REASONS, type ReasonRow } from '../../lib/errors.ts'
+import { DOCUMENTED_MESSAGES, REASONS, type ReasonRow, retryAfterOf } from '../../lib/errors.ts'
 import { EXPOSED_HEADERS, HEADERS_OF_PROMOTION } from '../../lib/http/headers.ts'
 import { OPERATIONS } from '../../lib/http/operations.ts'
 
@@ -74,7 +74,9 @@ export const GATEWAY_RESPONSES: Readonly<Record<string, GatewayAnswer>> = Object
 
 /** @param own replaces the reason's sentences */
 export function refusal(reason: AnyReason, own: Partial<ReasonRow> = {}): GatewayAnswer {
-  const { status, message, detail, retryAfterSeconds }: ReasonRow = { ...ALL_REASONS[reason], ...own }
+  const row: ReasonRow = { ...ALL_REASONS[reason], ...own }
+  const { status, message, detail } = row
+  const retryAfterSeconds = retryAfterOf(row)
   return {
     status,
     headers: {
