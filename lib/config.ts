@@ -15,8 +15,7 @@ export type Variable = { default?: string } | { default: boolean } | { default: 
 
 /**
  * All that the functions read from their environment, each from the variable of its name: maxFileBytes from
- * MAX_FILE_BYTES. The parameters of the template have their defaults and bounds from here, too; what they mean is in
- * infra/resources/settings.yml.
+ * MAX_FILE_BYTES. infra/resources/settings.yml says what they mean, and has their defaults and bounds from here.
  */
 export const VARIABLES = {
   /** Distinguishes the stages of an account in logs and metrics. */
@@ -86,10 +85,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export const variableOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
-/**
- * docs/settings.md lists the variables; the SDK reads AWS's own (AWS_REGION, AWS_ENDPOINT_URL_S3, …).
- * @throws ConfigurationError naming all problems at once
- */
+/** docs/settings.md lists the variables. @throws ConfigurationError naming all problems at once */
 export function readConfig(env: Environment): Config {
   const problems: string[] = []
   const values = valuesIn(env, VARIABLES, problems)

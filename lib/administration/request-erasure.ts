@@ -21,8 +21,7 @@ export type ClosedLedger = WorkspaceLedger & { erasure: Erasure }
 const TRIES = 3
 
 /**
- * Closes a workspace and has it erased later. May be repeated: of two times, the earlier holds, and one that has begun
- * goes on.
+ * Closes a workspace and has it erased later. Of two times, the earlier holds; one that has begun goes on.
  * @throws ServiceError workspace_not_found: there is neither a ledger nor a key; workspace_busy
  */
 export async function requestErasure(

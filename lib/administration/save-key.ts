@@ -84,10 +84,7 @@ function requirePossible({ kind = 'standard', permissions, ...change }: ApiKeyCh
   if (kind === 'platform' && endsAtMs > nowMs + YEAR_MS) refuse('A platform key ends within a year: say when.')
 }
 
-/**
- * Gives a key another token, in one write: at each moment, the one or the other is its token.
- * @param options.change of the same write @returns undefined: it is no longer as shown, or gone
- */
+/** At each moment, one token or the other works. @returns undefined: the key is no longer as shown, or gone */
 export async function renewToken(
   shown: ApiKeyRecord,
   { graceMs, change }: { graceMs: number; change: ApiKeyChange },

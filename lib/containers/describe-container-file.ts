@@ -13,11 +13,10 @@ export async function describeContainerFile(
   request: ContainerFileRequest,
   { containerFiles, objectKeys }: ContainerFilesDependencies,
   signal: AbortSignal,
-): Promise<{ description: ContainerFileDescription; file: ContainerFile }> {
+): Promise<ContainerFile & ContainerFileDescription> {
   const containerId = parseContainerId(request.containerId)
   const path = parseFileId(request.fileId)
   const location = { workspaceId: request.workspaceId, containerId, path }
   const file = await findContainerFile(location, { objects: containerFiles, objectKeys }, signal)
-  const { sizeBytes, etag, modifiedAt } = file
-  return { description: { containerId, path, sizeBytes, etag, modifiedAt }, file }
+  return { ...file, containerId, path }
 }

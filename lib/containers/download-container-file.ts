@@ -17,9 +17,9 @@ export async function downloadContainerFile(
   deps: DownloadContainerFileDependencies,
   signal: AbortSignal,
 ): Promise<Download> {
-  const { description, file } = await describeContainerFile(request, deps, signal)
-  requireReadable(file, description)
-  const { path } = description
+  const file = await describeContainerFile(request, deps, signal)
+  requireReadable(file, file)
+  const { path } = file
   const contentType = request.asOctetStream ? UNKNOWN_TYPE : await resolveMimeType(file, path)
   const life = lifeOfUrl(deps.now())
   // A header cannot be taken away, only replaced.

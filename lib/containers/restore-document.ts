@@ -27,7 +27,6 @@ export interface RestoreDependencies extends DocumentContentDependencies {
 /**
  * Puts a copy of a document into a container. Whatever a process does meanwhile or dies of, the file is either as it was
  * or whole, and nothing is overwritten but the file that was looked up. So it may be repeated.
- * @param request.replaces whether another file at this path may be replaced
  * @returns `isPresent`: the same bytes were there already
  * @throws ServiceError container_file_exists, container_file_not_regular, file_too_large, file_not_downloadable,
  *   document_not_found, invalid_file_id: the path is too long; container_file_changed

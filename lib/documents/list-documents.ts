@@ -1,12 +1,13 @@
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, isDocumentId, type WorkspaceId } from '../ids.ts'
+import { compareBytes } from '../object-keys.ts'
 import type { DocumentListing, DocumentPageRequest, ListedDocument, ListPosition } from './document-listing.ts'
 import { parseCursor } from './list-cursor.ts'
 
-export interface DocumentListRequest extends Omit<DocumentPageRequest, 'after'> {
-  /** Where to continue: a cursor of this list, or the id of the last document seen. */
-  after: { cursor: string } | { documentId: string } | undefined
-}
+/** Where to continue: a cursor of this list, or the id of the last document seen. */
+type Start = { cursor: string } | { documentId: string }
+
+export type DocumentListRequest = Omit<DocumentPageRequest, 'after'> & { after: Start | undefined }
 
 export interface DocumentList {
   workspaceId: WorkspaceId
@@ -28,19 +29,13 @@ export async function listDocuments(
   return { workspaceId, documents: items, ...page }
 }
 
-async function locate(
-  workspaceId: WorkspaceId,
-  start: { cursor: string } | { documentId: string },
-  listing: DocumentListing,
-  signal: AbortSignal,
-): Promise<ListPosition> {
+async function locate(workspaceId: WorkspaceId, start: Start, listing: DocumentListing, signal: AbortSignal) {
   if ('cursor' in start) return parseCursor(workspaceId, start.cursor)
   const { documentId } = start
   const position = isDocumentId(documentId) && (await listing.positionOf(workspaceId, documentId, signal))
   if (position) return position
-  throw new ServiceError('invalid_cursor', {
-    detail: 'The workspace has no document with this id, and had none recently.',
-  })
+  const detail = 'The workspace has no document with this id, and had none recently.'
+  throw new ServiceError('invalid_cursor', { detail })
 }
 
 /** Newest first, without those that do not exist. @param ids unchecked */
@@ -55,6 +50,5 @@ export async function listDocumentsById(
 }
 
 export function comparePositions(a: ListPosition, b: ListPosition): number {
-  const byTime = a.createdAt.getTime() - b.createdAt.getTime()
-  return byTime !== 0 ? byTime : a.documentId < b.documentId ? -1 : a.documentId > b.documentId ? 1 : 0
+  return a.createdAt.getTime() - b.createdAt.getTime() || compareBytes(a.documentId, b.documentId)
 }

@@ -36,10 +36,7 @@ const KEY = `${WORKSPACE}/keys/{name}`
 const ERASURE = `${WORKSPACE}/erasure`
 const MEMBERS_OF_KEYS = ['permissions', 'expires_at', 'expires_in_seconds', 'requests_per_minute'] as const
 
-/**
- * The API: from here come the gateway's routes, the functions that serve them, and what a request may say besides its
- * path. docs/openapi.yaml describes the same; tests compare.
- */
+/** The API: from here come the gateway's routes, the functions that serve them, and what a request may say. */
 export const OPERATIONS = {
   promote_container_file: {
     ...PROMOTING,

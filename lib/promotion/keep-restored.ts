@@ -19,12 +19,7 @@ export async function keepRestored(
 ): Promise<Promotion | undefined> {
   const { workspaceId, documentId, path } = target
   const { restoredFrom } = file
-  if (
-    restoredFrom === undefined ||
-    restoredFrom.documentId === documentId ||
-    restoredFrom.fileId !== formatFileId(path)
-  )
-    return undefined
+  if (restoredFrom?.fileId !== formatFileId(path) || restoredFrom.documentId === documentId) return undefined
   const { signal } = request.deadline
   const [looked, items] = await Promise.all([
     deps.objects.findContainerFile(file.objectKey, signal, { withSha256: true }),

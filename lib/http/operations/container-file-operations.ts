@@ -24,9 +24,9 @@ export function containerFileOperations(deps: DownloadContainerFileDependencies)
 
     async retrieve_container_file(request) {
       const { deadline, telemetry } = request.state
-      const { description, file } = await describeContainerFile(readFile(request), deps, deadline.signal)
-      telemetry.annotate({ container_id: description.containerId })
-      return answer(containerFileResponse(description), { etag: description.etag, ...contentHeaders(file) })
+      const file = await describeContainerFile(readFile(request), deps, deadline.signal)
+      telemetry.annotate({ container_id: file.containerId })
+      return answer(containerFileResponse(file), { etag: file.etag, ...contentHeaders(file) })
     },
 
     async download_container_file(request) {
