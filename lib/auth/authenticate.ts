@@ -1,16 +1,21 @@
-import { ServiceError } from '../errors.ts'
-import { hashToken, keyIdIn } from './api-token.ts'
-import {
-  type AnyCaller,
-  type ApiKeyStore,
-  type Caller,
-  ONLY_IF_LISTED,
-  PERMISSIONS,
-  type Permission,
-  PLATFORM_PERMISSIONS,
-  type PlatformPermission,
-} from './caller.ts'
-import { type Credentials, readBearerToken } from './read-bearer-token.ts'
+import { type Reason, ServiceError } from '../errors.ts'
+import { hashToken, isWellFormedToken, keyIdIn, TOKEN_PREFIX } from './api-token.ts'
+import type { AnyCaller, ApiKeyStore } from './caller.ts'
+
+interface Credentials {
+  /** Values of all Authorization headers. */
+  authorization: readonly string[]
+  /** Whether there is a header in which other services expect keys. */
+  hasOtherKeyHeader: boolean
+}
+
+/** The scheme in any case, one token without spaces (RFC 6750 §2.1, RFC 9110 §11.1). */
+const BEARER = /^bearer +([^\s]+)$/i
+/** The schemes that the answer, and so the log, may name: any other word before a space might be part of a secret. */
+const SCHEMES = /^(basic|digest|token|apikey|api-key|key|negotiate|oauth|aws4-hmac-sha256)(?=\s)/i
+const SEND_IT = 'Send it in the Authorization header, as: Bearer <API_KEY>.'
+const QUOTES = /^["'`<].*["'`>]$/
+const PLACEHOLDER = /^[<${[]|^(undefined|null|None|YOUR_.*|API_KEY)$/
 
 /**
  * Well-formed keys that are wrong all get the same error, so that the answer does not reveal which keys exist.
@@ -30,32 +35,40 @@ export async function authenticate(
   return caller
 }
 
-type AnyPermission = Permission | PlatformPermission
-
-/** What the key's record lists; and all of PERMISSIONS but ONLY_IF_LISTED, for a management key. */
-export function permissionsOf({ kind, permissions }: Pick<AnyCaller, 'kind' | 'permissions'>): AnyPermission[] {
-  const possible = kind === 'platform' ? PLATFORM_PERMISSIONS : PERMISSIONS
-  const hasAnyway = (each: string) => kind === 'management' && !ONLY_IF_LISTED.includes(each)
-  return possible.filter((each) => hasAnyway(each) || permissions.includes(each))
-}
-
-export function hasPermission(caller: AnyCaller, permission: AnyPermission): boolean {
-  return permissionsOf(caller).includes(permission)
-}
-
-/** @throws ServiceError permission_denied for a platform key */
-export function requireWorkspace(caller: AnyCaller): Caller {
-  if (caller.kind !== 'platform') return caller
-  const detail = 'A platform key manages workspaces and their keys. It reaches no file: use a key of the workspace.'
-  throw new ServiceError('permission_denied', { detail })
-}
-
-/** @throws ServiceError permission_denied */
-export function requirePermission(caller: AnyCaller, permission: AnyPermission): void {
-  if (!hasPermission(caller, permission)) {
-    throw new ServiceError('permission_denied', {
-      detail: `This API key lacks the permission ${permission}.`,
-      metadata: { required_permission: permission },
-    })
+/** Errors say in full what is wrong: nothing is looked up, so they do not reveal which keys exist. */
+function readBearerToken({ authorization, hasOtherKeyHeader }: Credentials): string {
+  if (authorization.every((value) => value.trim() === '')) {
+    if (hasOtherKeyHeader) refuse('missing_authorization', `The API key came in the wrong header. ${SEND_IT}`)
+    throw new ServiceError('missing_authorization')
   }
+  const [value = '', ...others] = authorization
+  if (others.length > 0) refuse('malformed_authorization', 'There is more than one Authorization header: send one.')
+  const token = BEARER.exec(value)?.[1]
+  if (token === undefined) refuse('malformed_authorization', problemIn(value.trim()))
+  if (QUOTES.test(token)) refuse('invalid_api_key', 'The API key is in quotes or brackets: send it without.')
+  if (PLACEHOLDER.test(token)) {
+    refuse('invalid_api_key', 'There is a placeholder where the API key should be: was a variable left empty?')
+  }
+  if (!token.startsWith(TOKEN_PREFIX)) {
+    refuse('invalid_api_key', `This is not an API key of this service: those start with "${TOKEN_PREFIX}".`)
+  }
+  if (!isWellFormedToken(token)) {
+    refuse('invalid_api_key', 'The API key is incomplete or mistyped: its checksum does not match. Copy it again.')
+  }
+  return token
+}
+
+function problemIn(value: string): string {
+  if (/^bearer$/i.test(value)) return `There is no API key after the word Bearer. ${SEND_IT}`
+  if (/^bearer\s/i.test(value)) return `There is more than the API key after the word Bearer. ${SEND_IT}`
+  // A key of ours without the scheme, or any other single word.
+  if (value.replace(/^["']/, '').startsWith(TOKEN_PREFIX) || !/\s/.test(value)) {
+    return `The word Bearer is missing before the API key. ${SEND_IT}`
+  }
+  const scheme = SCHEMES.exec(value)?.[0]
+  return `The scheme ${scheme === undefined ? 'of the Authorization header' : scheme} is not supported. ${SEND_IT}`
+}
+
+function refuse(reason: Reason, detail: string): never {
+  throw new ServiceError(reason, { detail })
 }

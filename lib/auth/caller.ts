@@ -1,3 +1,4 @@
+import { ServiceError } from '../errors.ts'
 import type { WorkspaceId } from '../ids.ts'
 
 /** The rights that a standard key may have. docs/security.md lists the risk of each. */
@@ -42,4 +43,31 @@ export type ApiKey = AnyCaller & { isEnabled: boolean }
 export interface ApiKeyStore {
   /** The key with this token, current or former; with a former one, it ends no later than that token. */
   find(keyId: string, tokenHash: string, signal: AbortSignal): Promise<ApiKey | undefined>
+}
+
+type AnyPermission = Permission | PlatformPermission
+
+/** What the key's record lists; and all of PERMISSIONS but ONLY_IF_LISTED, for a management key. */
+export function permissionsOf({ kind, permissions }: Pick<AnyCaller, 'kind' | 'permissions'>): AnyPermission[] {
+  const possible = kind === 'platform' ? PLATFORM_PERMISSIONS : PERMISSIONS
+  const hasAnyway = (each: string) => kind === 'management' && !ONLY_IF_LISTED.includes(each)
+  return possible.filter((each) => hasAnyway(each) || permissions.includes(each))
+}
+
+export function hasPermission(caller: AnyCaller, permission: AnyPermission): boolean {
+  return permissionsOf(caller).includes(permission)
+}
+
+/** @throws ServiceError permission_denied for a platform key */
+export function requireWorkspace(caller: AnyCaller): Caller {
+  if (caller.kind !== 'platform') return caller
+  const detail = 'A platform key manages workspaces and their keys. It reaches no file: use a key of the workspace.'
+  throw new ServiceError('permission_denied', { detail })
+}
+
+/** @throws ServiceError permission_denied */
+export function requirePermission(caller: AnyCaller, permission: AnyPermission): void {
+  if (hasPermission(caller, permission)) return
+  const detail = `This API key lacks the permission ${permission}.`
+  throw new ServiceError('permission_denied', { detail, metadata: { required_permission: permission } })
 }

@@ -1,7 +1,6 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import { requirePermission, requireWorkspace } from '../auth/authenticate.ts'
-import type { AnyCaller, ApiKeyStore, Caller } from '../auth/caller.ts'
+import { type AnyCaller, type ApiKeyStore, type Caller, requirePermission, requireWorkspace } from '../auth/caller.ts'
 import type { RateLimiter } from '../auth/rate-limit.ts'
 import { ServiceError } from '../errors.ts'
 import type { Log } from '../logging.ts'

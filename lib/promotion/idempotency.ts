@@ -1,4 +1,4 @@
-import { hasPermission } from '../auth/authenticate.ts'
+import { hasPermission } from '../auth/caller.ts'
 import type { FileLocation } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, documentIdFromHash, type WorkspaceId } from '../ids.ts'
@@ -72,13 +72,10 @@ function requireSameFile(
 ): void {
   if (document.containerId !== containerId || document.filename !== path) {
     const mayKnow = document.createdBy === caller.keyId || hasPermission(caller, 'containers:read')
-    throw new ServiceError('idempotency_key_reused', {
-      metadata: mayKnow ? { container_id: document.containerId, path: document.filename } : {},
-    })
+    const metadata = mayKnow ? { container_id: document.containerId, path: document.filename } : {}
+    throw new ServiceError('idempotency_key_reused', { metadata })
   }
-  if (!documentMatches(document, preconditions)) {
-    throw new ServiceError('idempotency_key_reused', {
-      detail: 'This Idempotency-Key was used for a file with other bytes than this request names.',
-    })
-  }
+  if (documentMatches(document, preconditions)) return
+  const detail = 'This Idempotency-Key was used for a file with other bytes than this request names.'
+  throw new ServiceError('idempotency_key_reused', { detail })
 }

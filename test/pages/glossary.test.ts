@@ -24,9 +24,9 @@ const SOURCES = globSync('lib/{ledger,promotion,audit,auth,aws}/**/*.ts', { cwd:
 
 /** What English, engineering, AWS and its SDK, HTTP and GCRA (`emission`, `tolerance`) mean by them. */
 const PLAIN = `
-  abort add administration all any archived arrived as attributes audit audited authenticate aws bearer begin bucket
+  abort add administration all any archived arrived as attributes audit audited authenticate aws begin bucket
   bus call caller cancel choose client clock closing compare connected connections context copied copies copy correct
-  count create credentials db decision decode deletion dependencies describe digits discard dynamo earlier emission encode
+  count create db decision decode deletion dependencies describe digits discard dynamo earlier emission encode
   enter entry erased event expired expiry fact failure find forgotten formed found free get grant hash head index
   interval item join keep kept kms least limiter listed listing log longer longest length lookups maintained maintenance many
   map matches missing ms named never nothing now of on once one only options or outage owner parallel part partition pause pay

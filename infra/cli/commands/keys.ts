@@ -1,6 +1,5 @@
 import type { ApiKeyAdministration, ApiKeyRecord } from '../../../lib/auth/api-key-administration.ts'
-import { permissionsOf } from '../../../lib/auth/authenticate.ts'
-import { PERMISSIONS } from '../../../lib/auth/caller.ts'
+import { PERMISSIONS, permissionsOf } from '../../../lib/auth/caller.ts'
 import { describeKey } from '../../../lib/http/operations/key-operations.ts'
 import { CommandError } from '../command-error.ts'
 import { type Columns, time } from '../terminal/output.ts'

@@ -1,5 +1,4 @@
-import { permissionsOf } from '../../auth/authenticate.ts'
-import type { AnyCaller } from '../../auth/caller.ts'
+import { type AnyCaller, permissionsOf } from '../../auth/caller.ts'
 import type { RateLimiter } from '../../auth/rate-limit.ts'
 import { PLATFORM_REQUESTS_PER_MINUTE } from '../../config.ts'
 import type { Ledger, WorkspaceLedger } from '../../ledger/ports/ledger.ts'

@@ -1,4 +1,4 @@
-import { requirePermission } from '../../auth/authenticate.ts'
+import { requirePermission } from '../../auth/caller.ts'
 import { tryToReadUsage } from '../../documents/try-to-read-usage.ts'
 import { REASONS } from '../../errors.ts'
 import { type FilePath, formatFileId } from '../../ids.ts'
