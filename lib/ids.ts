@@ -63,10 +63,8 @@ function refuseEncoding(encoded: string): never {
   const problem = isBase64url
     ? 'has bits left over in its last character'
     : 'is base64 with padding or in the standard alphabet; it must be base64url without padding'
-  throw new ServiceError('invalid_file_id', {
-    detail: `The part after "cfile_" ${problem}. The id of this path is ${expected}.`,
-    metadata: { expected_file_id: expected },
-  })
+  const detail = `The part after "cfile_" ${problem}. The id of this path is ${expected}.`
+  throw new ServiceError('invalid_file_id', { detail, metadata: { expected_file_id: expected } })
 }
 
 /** Decodes what was encoded differently: the standard alphabet, padding, percent-encoding, or bits left over. */

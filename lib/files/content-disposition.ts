@@ -43,11 +43,8 @@ function encodeExtended(name: string): string {
 function shorten(name: string): string {
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
   const extension = /\.[A-Za-z0-9]{1,16}$/.exec(name)?.[0] ?? ''
-  const chars = [...name.slice(0, name.length - extension.length)]
-  let room = MAX_NAME_BYTES - extension.length
-  const tooMuch = chars.findIndex((char) => {
-    room -= Buffer.byteLength(char)
-    return room < 0
-  })
-  return chars.slice(0, tooMuch).join('') + extension
+  const bytes = Buffer.from(name.slice(0, name.length - extension.length))
+  const most = bytes.subarray(0, MAX_NAME_BYTES - extension.length)
+  // Decoded as a stream: a last character that is cut off is left out.
+  return new TextDecoder().decode(most, { stream: true }) + extension
 }

@@ -38,10 +38,8 @@ export function refuseParameter(name: string, hint: string): never {
 
 /** @throws ServiceError invalid_parameter */
 export function refuseValue(name: string, detail: string): never {
-  throw new ServiceError('invalid_parameter', {
-    detail: `The parameter ${name} is invalid. ${detail}`,
-    metadata: { parameter: name },
-  })
+  const told = `The parameter ${name} is invalid. ${detail}`
+  throw new ServiceError('invalid_parameter', { detail: told, metadata: { parameter: name } })
 }
 
 export interface LimitBounds {
@@ -55,13 +53,9 @@ export function readLimit(event: Query, { default: byDefault = 100, max = MAX_PA
   const text = queryValue(event, 'limit')
   if (text === undefined) return byDefault
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-  if (!(limit >= 1 && limit <= max)) {
-    throw new ServiceError('invalid_limit', {
-      detail: `limit must be a whole number from 1 to ${max}.`,
-      metadata: { max_limit: max },
-    })
-  }
-  return Math.min(limit, MAX_PAGE)
+  if (limit >= 1 && limit <= max) return Math.min(limit, MAX_PAGE)
+  const detail = `limit must be a whole number from 1 to ${max}.`
+  throw new ServiceError('invalid_limit', { detail, metadata: { max_limit: max } })
 }
 
 /** The most items on any page; fewer if they would not fit into an answer. */
