@@ -31,11 +31,7 @@ const EVER_MS = Date.parse('9999-12-31')
  * meanwhile finds no item and no hold; what it leaves behind, a second look finds.
  * @returns how far it has come; undefined: there is nothing to do now
  */
-export async function eraseWorkspace(
-  workspaceId: WorkspaceId,
-  deps: ErasureDependencies,
-  signal: AbortSignal,
-): Promise<Erasure | undefined> {
+export async function eraseWorkspace(workspaceId: WorkspaceId, deps: ErasureDependencies, signal: AbortSignal) {
   const { erasures, now } = deps
   const ledger = await deps.ledger.read(workspaceId, signal)
   const shown = ledger?.erasure

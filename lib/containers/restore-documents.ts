@@ -8,7 +8,6 @@ import type { ContainerFileDescription } from './container-files.ts'
 import { type RestoreDependencies, restoreDocument } from './restore-document.ts'
 
 export interface DocumentToRestore {
-  /** Not validated yet. */
   documentId: string
   /** Where to put it; missing: at the document's filename. */
   path?: FilePath | undefined
@@ -16,7 +15,6 @@ export interface DocumentToRestore {
 
 export interface RestoreRequest extends Pick<RequestScope, 'deadline' | 'log'> {
   workspaceId: WorkspaceId
-  /** Not validated yet. */
   containerId: string | undefined
   documents: readonly DocumentToRestore[]
   replaces: boolean
@@ -45,10 +43,7 @@ const GIB = 1024 ** 3
  * @returns at least one outcome; `waiting`: how many requests those count as that the rate limit did not allow
  * @throws ServiceError invalid_container_id; invalid_body: several have the same path
  */
-export async function restoreDocuments(
-  request: RestoreRequest,
-  deps: RestoreDependencies,
-): Promise<{ outcomes: RestoreOutcome[]; waiting: number }> {
+export async function restoreDocuments(request: RestoreRequest, deps: RestoreDependencies) {
   const container = { workspaceId: request.workspaceId, containerId: parseContainerId(request.containerId) }
   await request.rateLimitPassed
   const found = await pMap(request.documents, (each) => find(each, request, deps), { concurrency: AT_ONCE })

@@ -12,8 +12,6 @@ const MAX_BODY_BYTES = 1_000_000
 export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, members: readonly string[]): Body {
   const bytes = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
   if (bytes.length > MAX_BODY_BYTES) refuseBody(`It must have at most ${MAX_BODY_BYTES} bytes.`)
-  // What every form with a file in it begins with.
-  const isForm = bytes.subarray(0, 2).toString() === '--'
   let value: unknown
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -22,14 +20,13 @@ export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, member
   } catch {
     // Refused like any other text that is no object.
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    refuseBody(
-      `It must be a JSON object in UTF-8${isForm ? `, with ${members.join(', ')}, and no form with a file` : ''}.`,
-    )
-  return value as Body
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body
+  // What every form with a file in it begins with.
+  const isForm = bytes.subarray(0, 2).toString() === '--'
+  const butNoForm = isForm ? `, with ${members.join(', ')}, and no form with a file` : ''
+  return refuseBody(`It must be a JSON object in UTF-8${butNoForm}.`)
 }
 
-/** @throws ServiceError invalid_body */
 export function refuseBody(problem: string): never {
   throw new ServiceError('invalid_body', { detail: `The body is invalid. ${problem}` })
 }
@@ -55,7 +52,6 @@ export function problemInText(text: unknown): string | undefined {
   return Buffer.byteLength(text) > MAX_OBJECT_KEY_BYTES ? 'is too long' : problemInPath(text)
 }
 
-/** @throws ServiceError invalid_body */
 export function readPath(text: unknown, name: string): FilePath {
   const problem = problemInText(text)
   return problem === undefined ? (text as FilePath) : refuseBody(`${name} ${problem}.`)

@@ -25,15 +25,9 @@ const COMPAT_B_HEADERS = ['OpenAI-Organization', 'OpenAI-Project', 'OpenAI-Beta'
 const COMPAT_B_USER_AGENT = /^(Async)?OpenAI\//
 /** This library knows the shapes only by their vendors' names, and takes any other name for unknown. */
 const VENDOR_WORDS_USER_AGENT = /^speakeasy-sdk\/.*@openrouter\/sdk/
-const VENDOR_WORDS = { native: 'openrouter', compat_a: 'anthropic', compat_b: 'openai' } as const satisfies Record<
-  FileShape,
-  string
->
+const VENDOR_WORDS: Record<FileShape, string> = { native: 'openrouter', compat_a: 'anthropic', compat_b: 'openai' }
 
-/**
- * The shape that the request names, else the one that the client's library understands, else native.
- * @throws ServiceError invalid_file_shape
- */
+/** The shape that the request names, else the one that the client's library understands, else native. */
 export function chooseShape(event: RequestHeaders): AnswerShape {
   const wanted = headerValue(event, 'File-Shape')
   if (wanted !== undefined) {
@@ -100,7 +94,6 @@ export function fileResponse(
   }
 }
 
-/** In the envelope that the dialect's libraries use for paging. */
 export function fileListResponse(list: DocumentList, answerShape: AnswerShape): Record<string, unknown> {
   const { shape, label } = answerShape
   const { workspaceId, documents } = list

@@ -6,7 +6,7 @@ import { ServiceError } from '../errors.ts'
 import { beginDocument } from '../ledger/begin-document.ts'
 import { cleanLeftovers } from '../ledger/clean-ledger.ts'
 import { chooseExpiry, expiresAtOf } from '../ledger/expiry.ts'
-import type { Attempt, WorkspaceDocument } from '../ledger/ports/documents.ts'
+import type { Attempt } from '../ledger/ports/documents.ts'
 import type { WorkspaceLedger } from '../ledger/ports/ledger.ts'
 import { LONGEST_COPY_MS, undo, undoWithoutHold } from '../ledger/undo.ts'
 import { holdBytes, requireAdmission } from './hold-bytes.ts'
@@ -57,7 +57,7 @@ export async function attemptPromotion(
       })
     const { versionId, sha256 } = copied
     sent = { versionId }
-    const draft = draftOf(attempt, target, file, { mimeType, sha256 }, request)
+    const draft = { ...draftOf(attempt, target, file, request), mimeType, sha256 }
     if (!documentMatches(draft, request.preconditions)) throw whyDifferent(file, target)
 
     const leaseEndsAtMs = deps.now() + deps.leaseMs
@@ -114,19 +114,13 @@ async function lookInside(file: ContainerFile, { deadline, log }: AttemptRequest
   }
 }
 
-/** Known before the bytes are held. */
-type Draft = Omit<WorkspaceDocument, 'countedFrom' | 'createdAt' | 'expiresAt'>
-
-function draftOf(
-  attempt: Attempt,
-  { containerId, path: filename }: PromotionTarget,
-  { sizeBytes, etag: sourceEtag, ...file }: ContainerFile,
-  found: Pick<Draft, 'mimeType' | 'sha256'>,
-  { caller }: AttemptRequest,
-): Draft {
+/** What is known before the copy. */
+function draftOf(attempt: Attempt, target: PromotionTarget, file: ContainerFile, { caller }: AttemptRequest) {
+  const { containerId, path: filename } = target
+  const { sizeBytes, etag: sourceEtag } = file
   const contentEncoding = file.contentEncoding || undefined
   const source = { containerId, filename, sizeBytes, sourceEtag, contentEncoding }
-  return { ...attempt, ...source, ...found, state: 'ready', createdBy: caller.keyId }
+  return { ...attempt, ...source, state: 'ready' as const, createdBy: caller.keyId }
 }
 
 interface Made extends Promotion {

@@ -1,11 +1,11 @@
 import { hasPermission } from '../auth/caller.ts'
-import type { FileLocation } from '../containers/require-container-file.ts'
+import type { FileLocation, NamedFile } from '../containers/require-container-file.ts'
 import { ServiceError } from '../errors.ts'
 import { type DocumentId, documentIdFromHash, type WorkspaceId } from '../ids.ts'
 import { chooseExpiry, endsSoon, expiresAtOf, hasExpired } from '../ledger/expiry.ts'
 import type { DocumentItem, WorkspaceDocument } from '../ledger/ports/documents.ts'
 import { documentMatches } from './preconditions.ts'
-import type { AttemptRequest, Promotion, PromotionDependencies, PromotionTarget } from './promotion.ts'
+import type { AttemptRequest, Promotion, PromotionDependencies } from './promotion.ts'
 
 /** All promotions of a workspace with this key have one document id: twins meet at its item. */
 export function documentIdOfKey(workspaceId: WorkspaceId, idempotencyKey: string): DocumentId {
@@ -18,8 +18,6 @@ export function documentIdOfFile({ workspaceId, containerId, path }: FileLocatio
   // Ids and paths contain no line breaks, and no text with an Idempotency-Key has more than one.
   return documentIdFromHash([workspaceId, containerId, path, etag].join('\n'))
 }
-
-type NamedFile = Pick<PromotionTarget, 'containerId' | 'path'>
 
 /**
  * Answers with the document of an earlier request. If this one asks for a later end, or for none, it gets that.

@@ -17,9 +17,7 @@ import { describeError } from '../middleware/answer-errors.ts'
 import { fileResponse } from '../shapes.ts'
 import { countsOf } from './promotion-operations.ts'
 
-export type PromoteContainerFilesDependencies = PromotionOfManyDependencies & { metrics: Metrics }
-
-export function promotionOfManyOperations(deps: PromoteContainerFilesDependencies) {
+export function promotionOfManyOperations(deps: PromotionOfManyDependencies & { metrics: Metrics }) {
   return {
     async promote_container_files({ event, caller, state, answerShape, body, ...request }) {
       const expiresInSeconds = readExpiresIn(event, body)
