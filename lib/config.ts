@@ -57,7 +57,6 @@ export interface Config extends Omit<Values, 'corsAllowedOrigins'> {
   leaseMs: number
   keyTemplates: ObjectKeyTemplates
   rateLimit: RateLimitPolicy
-  /** The origins whose pages may read the API's answers. */
   corsAllowedOrigins: readonly string[]
 }
 

@@ -1,8 +1,6 @@
 export type Deadline = ReturnType<typeof createDeadline>
 
-/** Reserved for the undo and the error answer. */
 const KEPT_FOR_UNDO_MS = 2500
-/** Reserved for the answer. */
 const KEPT_FOR_ANSWER_MS = 300
 
 export function createDeadline(remainingMs: () => number) {
@@ -10,7 +8,6 @@ export function createDeadline(remainingMs: () => number) {
   return {
     /** Aborts when it is time to stop working and to undo. */
     signal: abortBefore(KEPT_FOR_UNDO_MS),
-    /** Until then. */
     leftMs: () => remainingMs() - KEPT_FOR_UNDO_MS,
     /** A fresh signal for undoing, which aborts just before the process is stopped. */
     undoSignal: () => abortBefore(KEPT_FOR_ANSWER_MS),

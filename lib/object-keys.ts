@@ -9,9 +9,7 @@ import {
 } from './ids.ts'
 
 export interface ObjectKeyTemplates {
-  /** For example `sandboxes/{workspace_id}/{container_id}/{path}`. */
   sandbox: string
-  /** For example `documents/{workspace_id}/{document_id}/{attempt_id}`. */
   document: string
 }
 

@@ -4,7 +4,6 @@ import type { Log, LogFields } from './logging.ts'
 /** The timed steps of a promotion, by their names in log and metrics. `wait`: the pauses that its caller asked for. */
 export type TimedStep = 'authenticate' | 'look_up' | 'wait' | 'begin' | 'copy' | 'hold' | 'record' | 'capture' | 'undo'
 
-/** At hand in every step of a request. */
 export interface RequestScope {
   deadline: Deadline
   log: Log
@@ -19,7 +18,6 @@ export function createTelemetry() {
     facts,
     /** Milliseconds; a repeated step's times are added up. */
     stepsMs,
-    /** Never a token, a header block, a whole event or a file's content. */
     annotate: (more: LogFields): void => void Object.assign(facts, more),
     /** Runs the step and records its duration, even if it fails. */
     async time<Result>(step: TimedStep, work: () => Promise<Result>): Promise<Result> {

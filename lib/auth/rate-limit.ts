@@ -2,7 +2,6 @@ import { PLATFORM_REQUESTS_PER_MINUTE, type RateLimitPolicy, rateLimitOf } from 
 import type { WorkspaceId } from '../ids.ts'
 import type { AnyCaller } from './caller.ts'
 
-/** Requests that are counted together. */
 export interface Counter {
   id: string
   /** Missing: of a platform key. */
@@ -16,7 +15,6 @@ export interface RateLimitDecision {
   isAllowed: boolean
   /** The workspace is disabled: nothing is allowed. */
   isDisabled: boolean
-  /** Requests that could be sent right now. */
   remaining: number
   /** Until the whole burst is available again. */
   resetMs: number
@@ -92,7 +90,6 @@ const MOST_COUNTERS = 10_000
 /** How long a process refuses without asking the store. Then it asks: the workspace may have got another limit. */
 const MEMORY_MS = 1000
 
-/** What a process knows of a counter. */
 interface Count {
   decision: RateLimitDecision
   /** As the store told it, and what was let through without an answer. */

@@ -39,7 +39,6 @@ export async function typeOfContent(start: Uint8Array): Promise<string | undefin
   if (!NOT_IN_TEXT.test(text)) return TEXTS.find(([mark]) => mark.test(text))?.[1] ?? type
   // The library would unpack it, to look for an archive.
   if (start[0] === 0x1f && start[1] === 0x8b) return 'application/gzip'
-  // Loaded on demand, like the table of extensions.
   const { fileTypeFromBuffer } = await import('file-type')
   const found = (await fileTypeFromBuffer(start))?.mime
   return found && FITS.get(found)?.(Buffer.from(start)) !== false ? found : UNKNOWN_TYPE

@@ -17,7 +17,6 @@ export type ListOrder = 'asc' | 'desc'
 export interface DocumentPageRequest {
   workspaceId: WorkspaceId
   order: ListOrder
-  /** Only documents that were promoted from it. */
   containerId?: ContainerId | undefined
   /** The page begins after it; the document may be gone. */
   after: ListPosition | undefined

@@ -14,7 +14,6 @@ export function formatCursor(workspaceId: WorkspaceId, { createdAt, documentId }
   return Buffer.from(`${checkOf(workspaceId, text)}${text}`).toString('base64url')
 }
 
-/** @throws ServiceError invalid_cursor */
 export function parseCursor(workspaceId: WorkspaceId, cursor: string): ListPosition {
   const bytes = Buffer.from(cursor, 'base64url')
   const decoded = bytes.toString('latin1')

@@ -92,10 +92,7 @@ const BARE = /^[!#-~][!-~]{0,254}$/
 const QUOTED = /^"((?:[!#-[\]-~]|\\["\\])+)"$/
 const MAX_LENGTH = 255
 
-/**
- * draft-ietf-httpapi-idempotency-key-header, but bare keys are accepted too: most clients send no quotes.
- * @throws ServiceError invalid_idempotency_key
- */
+/** draft-ietf-httpapi-idempotency-key-header, but bare keys are accepted too: most clients send no quotes. */
 export function readIdempotencyKey(event: RequestHeaders): string | undefined {
   const value = headerValue(event, 'Idempotency-Key')?.trim()
   if (value === undefined) return undefined
@@ -125,7 +122,6 @@ const MOST_WAIT_SECONDS = 20
 const ENTITY_TAG = /(?:W\/)?"[!#-~\x80-\xff]*"|[!#-)+\--~]+/g
 const QUOTED_STRING = /"((?:[^"\\]|\\.)*)"/g
 
-/** @throws ServiceError invalid_precondition */
 export function readPreconditions(event: RequestHeaders): Preconditions {
   const size = onlyValue(event, 'File-Bytes')
   const sha256 = onlyValue(event, 'File-Sha256')

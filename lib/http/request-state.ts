@@ -14,7 +14,6 @@ export interface RateLimit extends Pick<PromotionRequest, 'rateLimitPassed' | 'c
   decision: Promise<RateLimitDecision | undefined>
 }
 
-/** Shared by middlewares and handler, about one request. */
 export interface RequestState extends RequestScope {
   requestId: string
   startedAtMs: number
@@ -28,7 +27,6 @@ export interface RequestState extends RequestScope {
   responseHeaders: AnswerHeaders
 }
 
-/** The gateway's event, with the state that the first middleware adds. */
 export interface ApiEvent extends APIGatewayProxyEvent {
   state: RequestState
 }

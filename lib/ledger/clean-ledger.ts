@@ -18,7 +18,7 @@ export async function cleanLeftovers(
   return true
 }
 
-/** Cleans a crowded ledger. If that fails, it is as crowded as it was. @returns whether another try may find a place */
+/** Leftovers may fill every place, and nobody else would notice. @returns whether another try may find a place */
 export async function freePlaces(
   ledger: WorkspaceLedger | undefined | Promise<WorkspaceLedger | undefined>,
   deps: LedgerDependencies,

@@ -57,7 +57,6 @@ async function beginRefund(
     try {
       const refund = { ...bytes, refundId, leaseEndsAtMs: deps.now() + deps.leaseMs }
       let begun = await deps.ledger.beginRefund(refund, signal, RETRY_FOR_MS)
-      // Leftovers may fill every place. Nobody else would notice, so this deletion cleans up.
       if (begun === 'crowded' && (await freePlaces(deps.ledger.read(workspaceId, signal), deps, signal)))
         begun = await deps.ledger.beginRefund(refund, signal, 0)
       if (begun === 'crowded') throw new ServiceError('too_many_deletions')

@@ -8,7 +8,6 @@ export interface Retention {
   expireAtMostSeconds?: number | undefined
 }
 
-/** After how many seconds a document expires, and who has said so. */
 export interface Expiry {
   seconds: number
   by: 'request' | 'default' | 'limit' | 'earlier'

@@ -33,7 +33,6 @@ export async function holdBytes(
   const retryForMs = deps.admission.decide(workspaceId) === 'retry' ? patienceMs : 0
   const tryFor = (forMs: number) => telemetry.time('hold', () => deps.ledger.hold(hold, deadline.signal, forMs))
   let tried = await tryFor(retryForMs)
-  // Leftovers may fill every place. Nobody else would notice, so this request cleans up.
   if (tried.outcome === 'crowded' && (await freePlaces(tried.ledger, deps, deadline.signal))) tried = await tryFor(0)
   deps.admission.count(workspaceId, tried.outcome !== 'crowded')
   if (tried.outcome === 'crowded') return tooMany(workspaceId, deps)

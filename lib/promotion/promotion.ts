@@ -22,9 +22,7 @@ export interface AttemptRequest extends RequestScope {
 }
 
 export interface PromotionRequest extends Omit<AttemptRequest, 'room' | 'mayHaveTwin'> {
-  /** Promotions of a workspace with the same key make one document. */
   idempotencyKey: string | undefined
-  /** Not validated yet. */
   containerId: string | undefined
   fileId: string | undefined
   /** Rejects when the rate limit refuses the request. Lookups run in parallel; nothing is written before it resolves. */
@@ -40,7 +38,6 @@ export interface PromotionDependencies extends LedgerDependencies {
   admission: Admission
   objectKeys: ObjectKeys
   maxFileBytes: number
-  /** For workspaces without a quota of their own. */
   defaultQuotaBytes: number
 }
 
@@ -49,9 +46,7 @@ export interface PromotionTarget extends FileLocation, Omit<Attempt, 'objectKey'
 
 export interface Promotion {
   document: WorkspaceDocument
-  /** Whether an earlier request with the same idempotency key made the document. */
   isReplayed: boolean
-  /** undefined when it was not read. */
   usage?: StorageUsage | undefined
   /** For a document that will expire: after how long, and who has said so. */
   expiry?: Expiry | undefined

@@ -8,7 +8,7 @@ import type { RequestScope } from '../telemetry.ts'
 
 type Ledger = StorageUsage & Pick<WorkspaceLedger, 'erasure'>
 
-/** A request's knowledge of the room in its workspace. One for all files of a request. */
+/** One for all files of a request. */
 export type Room = ReturnType<typeof createRoom>
 
 export function createRoom(
@@ -40,7 +40,6 @@ export function createRoom(
   }
 }
 
-/** Why a ledger takes no more. */
 export function whyRefused({ quotaBytes, usedBytes, erasure }: Ledger, sizeBytes: number): ServiceError {
   if (erasure) return new ServiceError('workspace_closed')
   const metadata = { quota_bytes: quotaBytes, used_bytes: usedBytes, file_bytes: sizeBytes }

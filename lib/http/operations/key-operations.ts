@@ -135,7 +135,6 @@ function readUserId(body: Body): string | undefined {
   return refuseBody('user_id must be 1 to 128 visible ASCII characters.')
 }
 
-/** When the key ends, in ms since 1970. */
 function readEnd(body: Body, nowMs: number): number | undefined {
   const seconds = readNumber(body, 'expires_in_seconds', 1, HUNDRED_YEARS_MS / 1000)
   const at = body.expires_at ?? undefined

@@ -8,7 +8,6 @@ import type { Operations } from '../api-handler.ts'
 import { readChoice, readNumber } from '../body.ts'
 
 export interface LinkDependencies extends ShareDocumentDependencies {
-  /** How long links last whose maker does not say. */
   linkDays: number
   /** How the addresses of all links begin, without a slash at the end. */
   linksUrl: string

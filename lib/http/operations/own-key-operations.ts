@@ -8,7 +8,6 @@ import { describeStorage } from '../shapes.ts'
 
 export interface RetrieveKeyDependencies {
   ledger: Pick<Ledger, 'read'>
-  /** For workspaces without a quota of their own. */
   defaultQuotaBytes: number
   rateLimiter: Pick<RateLimiter, 'policy'>
 }

@@ -20,7 +20,6 @@ export interface Hold extends Omit<Attempt, 'objectKey'> {
   leaseEndsAtMs: number
 }
 
-/** Bytes of a document that is being deleted, which the ledger still counts. */
 export interface Refund extends Hold {
   refundId: RefundId
 }
@@ -62,7 +61,6 @@ export interface Erasure {
 export interface WorkspaceLedger extends WorkspaceSettings, Counts {
   workspaceId: WorkspaceId
   createdAt: Date
-  /** Grows with every write. */
   version: number
   holds: Hold[]
   refunds: Refund[]
@@ -73,7 +71,6 @@ export type HoldOutcome =
   /** `ledger.version` is the first version that counts the bytes. */
   | { outcome: 'held'; ledger: WorkspaceLedger }
   | { outcome: 'quota_exceeded'; ledger: WorkspaceLedger }
-  /** The workspace's erasure was asked for. */
   | { outcome: 'closed'; ledger: WorkspaceLedger }
   /** The whole time, all places in the ledger were taken, or DynamoDB throttled it. */
   | { outcome: 'crowded'; ledger?: WorkspaceLedger }
