@@ -46,12 +46,7 @@ export async function eraseWorkspace(workspaceId: WorkspaceId, deps: ErasureDepe
   return (await erasures.change(workspaceId, { shown: claimed, to }, signal)) ? to : undefined
 }
 
-interface Found {
-  erased: number
-  refused: number
-  reason?: string | undefined
-  deniedSandbox?: string | undefined
-}
+type Found = { erased: number; refused: number } & Pick<Erasure, 'reason' | 'deniedSandbox'>
 
 /** Keys first, so that nothing new comes in; then what leads to objects, and the objects, whatever leads to them. */
 async function eraseAll(workspaceId: WorkspaceId, deps: ErasureDependencies, signal: AbortSignal): Promise<Found> {

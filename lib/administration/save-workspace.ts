@@ -24,7 +24,7 @@ export const isLabel = (text: string) => /^[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u.test(t
  * Makes a workspace, or changes the settings that are named. May be repeated.
  * @param wanted.to undefined members are taken away
  * @param wanted.shown only if its settings are still these, or there is still none; omitted: whatever they are
- * @throws ServiceError invalid_body: the times do not fit together; workspace_erased: its erasure has begun; workspace_busy
+ * @throws ServiceError invalid_body: the times do not fit together; workspace_erased, workspace_busy
  */
 export async function saveWorkspace(
   workspaceId: WorkspaceId,

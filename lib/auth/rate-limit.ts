@@ -2,13 +2,7 @@ import { PLATFORM_REQUESTS_PER_MINUTE, type RateLimitPolicy, rateLimitOf } from 
 import type { WorkspaceId } from '../ids.ts'
 import type { AnyCaller } from './caller.ts'
 
-export interface Counter {
-  id: string
-  /** Missing: of a platform key. */
-  workspaceId: WorkspaceId | undefined
-  /** Missing: that of the workspace, or else the service's. */
-  requestsPerMinute: number | undefined
-}
+export type Counter = { id: string } & Pick<AnyCaller, 'workspaceId' | 'requestsPerMinute'>
 
 export interface RateLimitDecision {
   policy: RateLimitPolicy

@@ -7,10 +7,7 @@ export type ListedDocument = Pick<
 >
 
 /** A document's place in the order of creation; the id breaks ties. It never changes. */
-export interface ListPosition {
-  createdAt: Date
-  documentId: DocumentId
-}
+export type ListPosition = Pick<WorkspaceDocument, 'createdAt' | 'documentId'>
 
 export type ListOrder = 'asc' | 'desc'
 

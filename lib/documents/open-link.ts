@@ -34,8 +34,7 @@ export async function openLink(
       deps.ledger.read(link.workspaceId, signal),
     ])
     const { state = 'scheduled' } = ledger?.erasure ?? {}
-    // An id may be given again to what is made of another file. And whoever disables or ends a workspace wants nothing of
-    // it to be seen.
+    // An id may be given again. And whoever disables or ends a workspace wants nothing of it to be seen.
     if (document.attemptId !== link.attemptId || ledger?.isDisabled || state !== 'scheduled')
       throw new ServiceError('link_not_found')
     await requireContent(document, log, deps, signal)

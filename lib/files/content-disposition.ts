@@ -20,7 +20,7 @@ export const INVISIBLE =
 /**
  * The value of Content-Disposition (RFC 6266) that saves a file under the last segment of its path: `filename*` in
  * UTF-8 and an ASCII fallback. It is always one header value of visible ASCII, whatever the path.
- * @param disposition an attachment, so that no browser renders somebody's HTML under the bucket's domain
+ * @param disposition by default so that no browser renders somebody's HTML under the bucket's domain
  */
 export function dispositionOf(path: string, disposition: Disposition = 'attachment'): string {
   const name = nameOf(path)

@@ -4,8 +4,7 @@ import type { DeletedDocument } from './ports/documents.ts'
 import type { StorageUsage } from './ports/ledger.ts'
 
 /**
- * Carries a deletion on from wherever it is. Only the refund that the document names is paid, and only once, even while
- * S3 is away.
+ * Goes on with a deletion. Only the refund that the document names is paid, and only once, even while S3 is away.
  * @param nameRefund the refund that the document names; undefined: the document is not there any more
  */
 export async function endDeletion(

@@ -4,7 +4,7 @@ import { hasExpired } from './expiry.ts'
 import type { DocumentItem, Stray } from './ports/documents.ts'
 import { endStray, LONGEST_COPY_MS, undo } from './undo.ts'
 
-/** Two processes may safely do so at once. @returns whether it freed bytes; undefined: there was nothing to do */
+/** Two processes may resolve an item at once. @returns whether it freed bytes; undefined: there was nothing to do */
 export async function resolveDueItem(
   item: DocumentItem | Stray,
   nowMs: number,

@@ -5,9 +5,8 @@ import type { Attempt, Stray } from './ports/documents.ts'
 export const LONGEST_COPY_MS = 15 * 60 * 1000
 
 /**
- * Undoes an attempt that has no hold and no write still under way: mostly one refused by an overloaded ledger, which a
- * needless `void` would load further. The pending item is removed last, so that the resolver still finds it if this
- * process dies.
+ * Undoes an attempt without a hold or a write under way: mostly one that an overloaded ledger refused, which a `void`
+ * would load further. The pending item is removed last, so that the resolver finds it if this process dies.
  */
 export async function undoWithoutHold(
   attempt: Attempt,

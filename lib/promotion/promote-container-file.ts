@@ -23,10 +23,7 @@ import { createRoom } from './room.ts'
 
 type RequestWithRoom = PromotionRequest & AttemptRequest
 
-/**
- * When it throws, there is no new document and nothing stays counted.
- * @throws ServiceError, or what {@link PromotionRequest.rateLimitPassed} rejects with
- */
+/** When it throws, there is no new document and nothing stays counted. */
 export async function promoteContainerFile(
   callerRequest: PromotionRequest,
   deps: PromotionDependencies,
