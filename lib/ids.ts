@@ -31,6 +31,7 @@ export const MAX_OBJECT_KEY_BYTES = 1024
 
 export const isWorkspaceId = (text: string): text is WorkspaceId => PLAIN_ID.test(text)
 
+/** @throws ServiceError invalid_container_id */
 export function parseContainerId(text: string | undefined): ContainerId {
   if (text === undefined || !PLAIN_ID.test(text)) throw new ServiceError('invalid_container_id')
   return text as ContainerId
@@ -113,6 +114,7 @@ function refuseFileId(detail?: string): never {
   throw new ServiceError('invalid_file_id', detail === undefined ? {} : { detail })
 }
 
+/** @throws ServiceError invalid_file_id */
 export function refusePathLength(): never {
   return refuseFileId('The path is too long to be stored.')
 }

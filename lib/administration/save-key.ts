@@ -84,7 +84,10 @@ function requirePossible({ kind = 'standard', permissions, ...change }: ApiKeyCh
   if (kind === 'platform' && endsAtMs > nowMs + YEAR_MS) refuse('A platform key ends within a year: say when.')
 }
 
-/** At each moment, one token or the other works. @returns undefined: the key is no longer as shown, or gone */
+/**
+ * At each moment, one token or the other works. @returns undefined: the key is no longer as shown, or gone
+ * @throws ServiceError invalid_body
+ */
 export async function renewToken(
   shown: ApiKeyRecord,
   { graceMs, change }: { graceMs: number; change: ApiKeyChange },

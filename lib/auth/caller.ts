@@ -58,12 +58,14 @@ export function hasPermission(caller: AnyCaller, permission: AnyPermission): boo
   return permissionsOf(caller).includes(permission)
 }
 
+/** @throws ServiceError permission_denied for a platform key */
 export function requireWorkspace(caller: AnyCaller): Caller {
   if (caller.kind !== 'platform') return caller
   const detail = 'A platform key manages workspaces and their keys. It reaches no file: use a key of the workspace.'
   throw new ServiceError('permission_denied', { detail })
 }
 
+/** @throws ServiceError permission_denied */
 export function requirePermission(caller: AnyCaller, permission: AnyPermission): void {
   if (hasPermission(caller, permission)) return
   const detail = `This API key lacks the permission ${permission}.`

@@ -59,16 +59,19 @@ async function findInOtherForm(location: FileLocation, deps: LookUpDependencies,
   }
 }
 
+/** @throws ServiceError container_file_not_regular */
 export function requireRegular(file: ContainerFile, location: NamedFile): void {
   if (!isDirectoryOrLink(file.objectKey, file.sizeBytes, file.contentType)) return
   throw new ServiceError('container_file_not_regular', { metadata: metadataOf(location) })
 }
 
+/** @throws ServiceError file_too_large */
 export function requireSize(sizeBytes: number, { maxFileBytes }: { maxFileBytes: number }): void {
   if (sizeBytes <= maxFileBytes) return
   throw new ServiceError('file_too_large', { metadata: { file_bytes: sizeBytes, max_file_bytes: maxFileBytes } })
 }
 
+/** @throws ServiceError container_file_archived */
 export function requireReadable(file: ContainerFile, location: NamedFile): void {
   if (file.isArchived) throw archived(location)
 }

@@ -14,6 +14,7 @@ export function formatCursor(workspaceId: WorkspaceId, { createdAt, documentId }
   return Buffer.from(`${checkOf(workspaceId, text)}${text}`).toString('base64url')
 }
 
+/** @throws ServiceError invalid_cursor */
 export function parseCursor(workspaceId: WorkspaceId, cursor: string): ListPosition {
   const bytes = Buffer.from(cursor, 'base64url')
   const decoded = bytes.toString('latin1')

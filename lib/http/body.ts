@@ -27,6 +27,7 @@ export function readBody({ body, isBase64Encoded }: APIGatewayProxyEvent, member
   return refuseBody(`It must be a JSON object in UTF-8${butNoForm}.`)
 }
 
+/** @throws ServiceError invalid_body */
 export function refuseBody(problem: string): never {
   throw new ServiceError('invalid_body', { detail: `The body is invalid. ${problem}` })
 }
@@ -52,6 +53,7 @@ export function problemInText(text: unknown): string | undefined {
   return Buffer.byteLength(text) > MAX_OBJECT_KEY_BYTES ? 'is too long' : problemInPath(text)
 }
 
+/** @throws ServiceError invalid_body */
 export function readPath(text: unknown, name: string): FilePath {
   const problem = problemInText(text)
   return problem === undefined ? (text as FilePath) : refuseBody(`${name} ${problem}.`)

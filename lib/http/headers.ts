@@ -92,7 +92,10 @@ const BARE = /^[!#-~][!-~]{0,254}$/
 const QUOTED = /^"((?:[!#-[\]-~]|\\["\\])+)"$/
 const MAX_LENGTH = 255
 
-/** draft-ietf-httpapi-idempotency-key-header, but bare keys are accepted too: most clients send no quotes. */
+/**
+ * draft-ietf-httpapi-idempotency-key-header, but bare keys are accepted too: most clients send no quotes.
+ * @throws ServiceError invalid_idempotency_key
+ */
 export function readIdempotencyKey(event: RequestHeaders): string | undefined {
   const value = headerValue(event, 'Idempotency-Key')?.trim()
   if (value === undefined) return undefined
@@ -122,6 +125,7 @@ const MOST_WAIT_SECONDS = 20
 const ENTITY_TAG = /(?:W\/)?"[!#-~\x80-\xff]*"|[!#-)+\--~]+/g
 const QUOTED_STRING = /"((?:[^"\\]|\\.)*)"/g
 
+/** @throws ServiceError invalid_precondition */
 export function readPreconditions(event: RequestHeaders): Preconditions {
   const size = onlyValue(event, 'File-Bytes')
   const sha256 = onlyValue(event, 'File-Sha256')

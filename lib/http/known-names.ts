@@ -9,7 +9,10 @@ import { queryNames, queryValues, refuseParameter } from './query.ts'
 /** Older libraries of Anthropic, and Azure's, send these with every request. */
 const QUERY_OF_LIBRARIES = ['beta', 'api-version']
 
-/** Refuses a request for what the operation does not know: ignoring that would do something other than was asked. */
+/**
+ * Refuses a request for what the operation does not know: ignoring that would do something other than was asked.
+ * @throws ServiceError unsupported_parameter, invalid_body
+ */
 export function requireKnownNames(event: APIGatewayProxyEvent, operation: OperationName): Body {
   const { for: whom, query: own = [], headers = HEADERS_OF_ALL, body: members = [] } = entryOf(operation)
   const query = whom === 'platform' ? own : [...own, 'workspace_id']
@@ -31,7 +34,10 @@ export function requireKnownNames(event: APIGatewayProxyEvent, operation: Operat
   return Object.fromEntries(Object.entries(body).filter(([, member]) => member !== null))
 }
 
-/** The key alone decides, but a caller that names another workspace must not see or lose files of this one. */
+/**
+ * The key alone decides, but a caller that names another workspace must not see or lose files of this one.
+ * @throws ServiceError workspace_mismatch
+ */
 export function requireOwnWorkspace(event: APIGatewayProxyEvent, { workspaceId }: AnyCaller, isOfPlatform: boolean) {
   // A platform's request names one in its path; no query of its names any.
   const own = isOfPlatform ? event.pathParameters?.workspace_id : workspaceId

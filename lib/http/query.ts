@@ -17,6 +17,7 @@ export function queryValue(event: Query, name: string): string | undefined {
   return values[0]
 }
 
+/** @throws ServiceError invalid_parameter */
 export function queryChoice<Choice extends string>(event: Query, name: string, choices: readonly Choice[]) {
   const value = queryValue(event, name)
   if (value === undefined) return undefined
@@ -29,11 +30,13 @@ export function queryNames(event: Query): string[] {
   return all.filter((name) => queryValues(event, name).length > 0)
 }
 
+/** @throws ServiceError unsupported_parameter */
 export function refuseParameter(name: string, hint: string): never {
   const detail = `This operation does not support the parameter ${name}. ${hint}`
   throw new ServiceError('unsupported_parameter', { detail, metadata: { parameter: name } })
 }
 
+/** @throws ServiceError invalid_parameter */
 export function refuseValue(name: string, detail: string): never {
   const told = `The parameter ${name} is invalid. ${detail}`
   throw new ServiceError('invalid_parameter', { detail: told, metadata: { parameter: name } })
@@ -58,6 +61,7 @@ export function readLimit(event: Query, { default: byDefault = 100, max = MAX_PA
 /** The most items on any page; fewer if they would not fit into an answer. */
 export const MAX_PAGE = 1000
 
+/** @throws ServiceError invalid_parameter */
 export function readWorkspaceId({ pathParameters }: APIGatewayProxyEvent): WorkspaceId {
   const text = pathParameters?.workspace_id ?? ''
   if (isWorkspaceId(text)) return text

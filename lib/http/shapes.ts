@@ -27,7 +27,10 @@ const COMPAT_B_USER_AGENT = /^(Async)?OpenAI\//
 const VENDOR_WORDS_USER_AGENT = /^speakeasy-sdk\/.*@openrouter\/sdk/
 const VENDOR_WORDS: Record<FileShape, string> = { native: 'openrouter', compat_a: 'anthropic', compat_b: 'openai' }
 
-/** The shape that the request names, else the one that the client's library understands, else native. */
+/**
+ * The shape that the request names, else the one that the client's library understands, else native.
+ * @throws ServiceError invalid_file_shape
+ */
 export function chooseShape(event: RequestHeaders): AnswerShape {
   const wanted = headerValue(event, 'File-Shape')
   if (wanted !== undefined) {

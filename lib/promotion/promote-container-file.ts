@@ -23,7 +23,10 @@ import { createRoom } from './room.ts'
 
 type RequestWithRoom = PromotionRequest & AttemptRequest
 
-/** When it throws, there is no new document and nothing stays counted. */
+/**
+ * When it throws, there is no new document and nothing stays counted.
+ * @throws ServiceError, or what rateLimitPassed rejects with
+ */
 export async function promoteContainerFile(
   callerRequest: PromotionRequest,
   deps: PromotionDependencies,
@@ -119,6 +122,7 @@ function parseTarget({ caller, containerId, fileId, idempotencyKey }: PromotionR
   }
 }
 
+/** @throws ServiceError container_file_not_regular, container_file_archived, file_too_large, sha256_unavailable */
 export function requirePromotable(
   file: ContainerFile,
   target: Pick<PromotionTarget, 'containerId' | 'path'>,
