@@ -14,10 +14,9 @@ import {
   type ServerSideCopy,
   type Upload,
 } from './copy-requests.ts'
+import { quickCall } from './head-object.ts'
 import { KMS_FAILURE, type ObjectCopySettings } from './object-copy.ts'
 import { copyServerSide } from './server-side-copy.ts'
-
-const ABORT_TIMEOUT_MS = 3000
 
 export function createContainerFileWriter(settings: ObjectCopySettings & SandboxSettings): ContainerFileWriter {
   const { client, sandboxBucket, documentsBucket } = settings
@@ -60,8 +59,7 @@ export function createContainerFileWriter(settings: ObjectCopySettings & Sandbox
   }
 
   async function abort(upload: Upload, deadline: RequestScope['deadline']): Promise<void> {
-    const signal = deadline.undoSignal()
-    const options = { name: 'AbortMultipartUpload', signal, requestTimeoutMs: ABORT_TIMEOUT_MS }
+    const options = quickCall('AbortMultipartUpload', deadline.undoSignal())
     await send(client, new AbortMultipartUploadCommand(upload), options)
   }
 }

@@ -1,4 +1,4 @@
-import { GetObjectCommand, type HeadObjectCommandOutput, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3'
+import { GetObjectCommand, type HeadObjectCommandOutput, type S3Client } from '@aws-sdk/client-s3'
 import {
   type ContainerFile,
   type ContainerLookups,
@@ -9,9 +9,8 @@ import { ServiceError } from '../../errors.ts'
 import { type AttemptId, isDocumentId } from '../../ids.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
-import { headOrList, sha256In } from './head-object.ts'
+import { firstKey, headOrList, quickCall, sha256In } from './head-object.ts'
 
-const PROBE_TIMEOUT_MS = 3000
 /** S3 user guide, "Working with archived objects": objects of these classes must be restored before they can be read. */
 const ARCHIVE_CLASSES = new Set(['GLACIER', 'DEEP_ARCHIVE'])
 /** Node.js sends headers as Latin-1, but the SDK signs them as UTF-8: with other characters the signature is wrong. */
@@ -43,9 +42,7 @@ export function createContainerLookups(settings: SandboxSettings): ContainerLook
     },
 
     async hasContainer(Prefix, signal) {
-      const command = new ListObjectsV2Command({ Bucket, Prefix, MaxKeys: 1 })
-      const options = { name: 'ListObjectsV2', signal, requestTimeoutMs: PROBE_TIMEOUT_MS }
-      return ((await send(client, command, options)).Contents?.length ?? 0) > 0
+      return (await firstKey(client, { Bucket, Prefix }, signal)) !== undefined
     },
   }
 }
@@ -66,8 +63,7 @@ export async function readStart(
     IfMatch: etag,
     Range: `bytes=0-${wantedBytes - 1}`,
   })
-  const options = { name: 'GetObject', signal, requestTimeoutMs: PROBE_TIMEOUT_MS, tries: 1 }
-  const { Body } = await send(client, command, options)
+  const { Body } = await send(client, command, { ...quickCall('GetObject', signal), tries: 1 })
   return (await Body?.transformToByteArray()) ?? new Uint8Array()
 }
 
@@ -75,7 +71,7 @@ export async function readStart(
 async function hasUnusableKey(client: S3Client, object: { Bucket: string; Key: string }, signal: AbortSignal) {
   try {
     const command = new GetObjectCommand({ ...object, Range: 'bytes=0-0' })
-    const { Body } = await send(client, command, { name: 'GetObject', signal, requestTimeoutMs: PROBE_TIMEOUT_MS })
+    const { Body } = await send(client, command, quickCall('GetObject', signal))
     await Body?.transformToByteArray()
     return false
   } catch (error) {

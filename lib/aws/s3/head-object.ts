@@ -3,18 +3,19 @@ import {
   type HeadObjectCommandInput,
   type HeadObjectCommandOutput,
   ListObjectsV2Command,
+  type ListObjectsV2CommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
 
-const REQUEST_TIMEOUT_MS = 3000
+/** Of a call that S3 answers at once. */
+export const quickCall = (name: string, signal: AbortSignal) => ({ name, signal, requestTimeoutMs: 3000 })
 
 /** @returns undefined when there is no such object */
 export async function headObject(client: S3Client, object: HeadObjectCommandInput, signal: AbortSignal) {
-  const options = { name: 'HeadObject', signal, requestTimeoutMs: REQUEST_TIMEOUT_MS }
   try {
-    return await send(client, new HeadObjectCommand(object), options)
+    return await send(client, new HeadObjectCommand(object), quickCall('HeadObject', signal))
   } catch (error) {
     if (statusOf(error) === 404) return undefined
     throw error
@@ -50,14 +51,17 @@ export async function headOrList(
 
 /** @returns true also when the listing is refused: then nothing is known, and the first refusal stands. */
 async function isListed(client: S3Client, { Bucket, Key }: HeadObjectCommandInput, signal: AbortSignal) {
-  const command = new ListObjectsV2Command({ Bucket, Prefix: Key, MaxKeys: 1 })
   try {
-    const options = { name: 'ListObjectsV2', signal, requestTimeoutMs: REQUEST_TIMEOUT_MS }
-    const { Contents = [] } = await send(client, command, options)
-    // Among all keys that begin with it, the key itself comes first.
-    return Contents[0]?.Key === Key
+    return (await firstKey(client, { Bucket, Prefix: Key }, signal)) === Key
   } catch (error) {
     if (statusOf(error) === 403) return true
     throw error
   }
+}
+
+/** Among all keys that begin with the prefix, the prefix itself comes first. */
+export async function firstKey(client: S3Client, query: ListObjectsV2CommandInput, signal: AbortSignal) {
+  const command = new ListObjectsV2Command({ ...query, MaxKeys: 1 })
+  const { Contents = [] } = await send(client, command, quickCall('ListObjectsV2', signal))
+  return Contents[0]?.Key
 }

@@ -13,14 +13,11 @@ import type { ObjectStore } from '../../promotion/ports/object-store.ts'
 import { send } from '../calls/send.ts'
 import { createContainerLookups, readStart, type SandboxSettings } from './container-file.ts'
 import { copiesWhole } from './copy-requests.ts'
-import { headOrList, sha256In } from './head-object.ts'
+import { headOrList, quickCall, sha256In } from './head-object.ts'
 import { copyObject, type ObjectCopySettings } from './object-copy.ts'
-
-const REQUEST_TIMEOUT_MS = 3000
 
 export function createObjectStore(settings: ObjectCopySettings & SandboxSettings): ObjectStore & ObjectMaintenance {
   const { client, documentsBucket } = settings
-  const options = (name: string, signal: AbortSignal) => ({ name, signal, requestTimeoutMs: REQUEST_TIMEOUT_MS })
 
   return {
     ...createContainerLookups(settings),
@@ -35,7 +32,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
       // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
       if (sizeBytes === undefined || !copiesWhole(sizeBytes, settings)) await abortUploads(objectKey, signal)
       const command = new DeleteObjectCommand({ Bucket: documentsBucket, Key: objectKey, VersionId })
-      await send(client, command, options('DeleteObject', signal))
+      await send(client, command, quickCall('DeleteObject', signal))
     },
 
     async *listObjects(keyPrefix, signal, afterKey) {
@@ -68,7 +65,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     let ContinuationToken: string | undefined
     do {
       const command = new ListObjectsV2Command({ Bucket: documentsBucket, ...query, ContinuationToken })
-      const page: ListObjectsV2CommandOutput = await send(client, command, options('ListObjectsV2', signal))
+      const page: ListObjectsV2CommandOutput = await send(client, command, quickCall('ListObjectsV2', signal))
       yield page
       ContinuationToken = page.NextContinuationToken
     } while (ContinuationToken)
@@ -76,7 +73,13 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
 
   async function abortUploads(objectKey: string, signal: AbortSignal): Promise<void> {
     for await (const upload of unfinishedUploads(objectKey, signal)) {
-      if (upload.objectKey === objectKey) await abortUpload(objectKey, upload.uploadId, signal)
+      if (upload.objectKey !== objectKey) continue
+      const named = { Bucket: documentsBucket, Key: objectKey, UploadId: upload.uploadId }
+      try {
+        await send(client, new AbortMultipartUploadCommand(named), quickCall('AbortMultipartUpload', signal))
+      } catch (error) {
+        if (!(error instanceof Error) || error.name !== 'NoSuchUpload') throw error
+      }
     }
   }
 
@@ -84,22 +87,13 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     let markers: Partial<ListMultipartUploadsCommandInput> | undefined = {}
     while (markers) {
       const query = { Bucket: documentsBucket, Prefix: keyPrefix, ...markers }
-      const sent = send(client, new ListMultipartUploadsCommand(query), options('ListMultipartUploads', signal))
+      const sent = send(client, new ListMultipartUploadsCommand(query), quickCall('ListMultipartUploads', signal))
       const list: ListMultipartUploadsCommandOutput = await sent
       for (const { Key: objectKey, UploadId: uploadId } of list.Uploads ?? []) {
         if (objectKey && uploadId) yield { objectKey, uploadId }
       }
       const next = { KeyMarker: list.NextKeyMarker, UploadIdMarker: list.NextUploadIdMarker }
       markers = list.IsTruncated ? next : undefined
-    }
-  }
-
-  async function abortUpload(Key: string, UploadId: string, signal: AbortSignal): Promise<void> {
-    try {
-      const command = new AbortMultipartUploadCommand({ Bucket: documentsBucket, Key, UploadId })
-      await send(client, command, options('AbortMultipartUpload', signal))
-    } catch (error) {
-      if (!(error instanceof Error) || error.name !== 'NoSuchUpload') throw error
     }
   }
 }
