@@ -11,14 +11,9 @@ import type {
 import { type Attributes, type Codec, decode, decodeMap, encode } from './codec.ts'
 
 /** An item of the Workspaces table: what is counted, and the holds and refunds under way. */
-interface WorkspaceItem extends WorkspaceSettings {
-  workspaceId: WorkspaceId
-  createdAt: Date
+interface WorkspaceItem extends Omit<WorkspaceLedger, 'usedBytes' | 'holds' | 'refunds' | 'erasure'> {
   /** The quota less what is counted. Stored because conditions cannot do arithmetic. */
   remainingBytes: number
-  /** How many are counted. */
-  documents: number
-  version: number
   /** By attempt id. */
   holds: Record<string, unknown>
   /** By refund id. */
@@ -88,13 +83,10 @@ const ERASURE = {
 
 /** The attributes of the ledger that an erasure is; all undefined: there is none. */
 export const encodeErasure = (erasure: Erasure | undefined) => ({
-  erasure: erasure && withoutUndefined(encode<Erasure>(ERASURE, erasure)),
+  erasure: erasure && encode<Erasure>(ERASURE, erasure),
   erasure_due_at: erasure?.dueAtMs,
   erasure_due: erasure?.dueAtMs === undefined ? undefined : 'due',
 })
-
-const withoutUndefined = (values: object) =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 
 /** Encodes only the members that `of` has, undefined or not. */
 export function encodeSettings(settings: Partial<WorkspaceSettings>, of: object = settings): Record<string, unknown> {
@@ -123,13 +115,8 @@ export function decodeUsage(attributes: Attributes): StorageUsage {
 
 /** @throws UnreadableItemError */
 export function decodeLedger(attributes: Attributes): WorkspaceLedger {
-  const {
-    remainingBytes,
-    correctedIn: _,
-    erasure,
-    erasureDueAtMs,
-    ...item
-  } = decode<WorkspaceItem>(WORKSPACE, attributes)
+  const decoded = decode<WorkspaceItem>(WORKSPACE, attributes)
+  const { remainingBytes, correctedIn: _, erasure, erasureDueAtMs: dueAtMs, ...item } = decoded
   const { workspaceId } = item
   const entryOf = (codec: Codec<Entry>, id: string, stored: unknown, kind: string) => {
     const name = `${kind} ${id} of workspace ${workspaceId}`
@@ -140,16 +127,11 @@ export function decodeLedger(attributes: Attributes): WorkspaceLedger {
   return {
     ...item,
     usedBytes: item.quotaBytes - remainingBytes,
-    ...(erasure && { erasure: erasureOf(erasure, item.workspaceId, erasureDueAtMs) }),
+    erasure: erasure && { ...decodeMap<Erasure>(ERASURE, erasure, `the erasure of workspace ${workspaceId}`), dueAtMs },
     holds: Object.entries(item.holds).map(([id, hold]) => entryOf(HOLD, id, hold, 'hold')),
     refunds: Object.entries(item.refunds).map(([id, refund]) => ({
       ...entryOf(REFUND, id, refund, 'refund'),
       refundId: id as RefundId,
     })),
   }
-}
-
-function erasureOf(stored: object, workspaceId: WorkspaceId, dueAtMs: number | undefined): Erasure {
-  const erasure = decodeMap<Erasure>(ERASURE, stored, `the erasure of workspace ${workspaceId}`)
-  return dueAtMs === undefined ? erasure : { ...erasure, dueAtMs }
 }
