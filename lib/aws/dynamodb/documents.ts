@@ -15,7 +15,7 @@ import {
   isForgotten,
   ONLY_OF_READY,
 } from './document-codec.ts'
-import { asRead, openTable, setting, type TableSettings, type Update } from './table.ts'
+import { asRead, openTable, setting, type TableSettings } from './table.ts'
 
 /** Index of the Documents table by due_shard and due_at. Contains only what expires, or may be left by a dead process. */
 export const DUE_INDEX = 'due'
@@ -39,6 +39,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
     ':attempt_id': attemptId,
   })
   const ttlAt = () => Math.ceil(now() / 1000) + TOMBSTONE_SECONDS
+  const closing = (name: string, signal: AbortSignal) => ({ name: `documents.${name}`, signal, ...CLOSING })
 
   return {
     async find(document, signal) {
@@ -69,23 +70,21 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
 
     async record(document, signal) {
       const condition = { ConditionExpression: IN_STATE, values: stateOf(document, 'pending') }
-      const options = { name: 'documents.record', signal, ...CLOSING }
-      const { applied, item } = await table.put(encodeReady(document), options, condition)
+      const { applied, item } = await table.put(encodeReady(document), closing('record', signal), condition)
       // A repetition finds what became of the document.
       return applied || isRecorded(document, item)
     },
 
     async fence(attempt, signal) {
       const condition = { ConditionExpression: IN_STATE, values: stateOf(attempt, 'pending') }
-      const options = { name: 'documents.fence', signal, ...CLOSING }
-      const { applied, item } = await table.remove(documentKey(attempt), condition, options)
+      const { applied, item } = await table.remove(documentKey(attempt), condition, closing('fence', signal))
       return !applied && isRecorded(attempt, item)
     },
 
     async delete(document, { ifExpiredByMs, unlessExpiredByMs, dueAtMs }, signal) {
       const isExpired = ifExpiredByMs !== undefined
       const due = { due_at: dueAtMs, due_shard: dueShardOf('work', document.documentId) }
-      const { values, UpdateExpression, ExpressionAttributeNames } = setting({
+      const { values, ...ending } = setting({
         item_state: 'deleting',
         event: eventOfEnd(isExpired),
         // An expired document stays where it is in the index.
@@ -95,13 +94,12 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       const hasExpired = isExpired ? ' AND due_at <= :expired_by' : ''
       const isUnexpired = unlessExpiredByMs === undefined ? '' : ` AND (${IS_KEPT_FOR_EVER} OR due_at > :expired_by)`
       const change = {
-        UpdateExpression,
-        ExpressionAttributeNames,
+        ...ending,
         ConditionExpression: `${IN_STATE}${hasExpired}${isUnexpired}`,
         values: { ...values, ...stateOf(document, 'ready'), ':expired_by': ifExpiredByMs ?? unlessExpiredByMs },
         ReturnValues: 'ALL_NEW',
       } as const
-      const { item } = await update(document, change, 'delete', signal)
+      const { item } = await table.update(documentKey(document), change, closing('delete', signal))
       return decoded(item)
     },
 
@@ -111,7 +109,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         ConditionExpression: `${IN_STATE} AND attribute_not_exists(refund_id)`,
         values: { ...stateOf(document, 'deleting'), ':refund_id': refundId, ':version': refundVersion },
       }
-      const { applied, item } = await update(document, change, 'nameRefund', signal)
+      const { applied, item } = await table.update(documentKey(document), change, closing('nameRefund', signal))
       if (applied) return refundId
       const isSame = item?.item_state?.S === 'deleting' && item.attempt_id?.S === document.attemptId
       return isSame ? (item.refund_id?.S as RefundId | undefined) : undefined
@@ -123,34 +121,31 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         ConditionExpression: `${IN_STATE} AND refund_id = :refund_id`,
         values: { ...stateOf(document, 'deleting'), ':gone': 'gone', ':ttl_at': ttlAt(), ':refund_id': refundId },
       }
-      await update(document, change, 'bury', signal)
+      await table.update(documentKey(document), change, closing('bury', signal))
     },
 
     async keepTombstone(tombstone, signal) {
-      const options = { name: 'documents.keepTombstone', signal, ...CLOSING }
-      await table.put({ ...encodeTombstone(tombstone), ttl_at: ttlAt() }, options)
+      await table.put({ ...encodeTombstone(tombstone), ttl_at: ttlAt() }, closing('keepTombstone', signal))
     },
 
     async putStray(stray, signal) {
       const { values, ...change } = setting(encodeDue(stray))
       const condition = { ConditionExpression: `${IS_FREE} OR due_at < :due_at`, values }
-      const options = { name: 'documents.putStray', signal, ...CLOSING }
-      await table.update(attemptItemKey(stray), { ...change, ...condition }, options)
+      await table.update(attemptItemKey(stray), { ...change, ...condition }, closing('putStray', signal))
     },
 
     async removeStray(stray, signal) {
       const condition = { ConditionExpression: 'due_at = :due_at', values: { ':due_at': stray.dueAtMs } }
-      await table.remove(attemptItemKey(stray), condition, { name: 'documents.removeStray', signal, ...CLOSING })
+      await table.remove(attemptItemKey(stray), condition, closing('removeStray', signal))
     },
 
     async setExpiry(document, expiresAt, signal) {
       if (endsSoon(document, now(), leaseMs)) return false
-      const dueAtMs = document.expiresAt?.getTime()
       const { values, ...change } = setting({
         due_at: expiresAt?.getTime(),
         due_shard: expiresAt && dueShardOf('expiry', document.documentId),
       })
-      const read = asRead({ due_at: dueAtMs })
+      const read = asRead({ due_at: document.expiresAt?.getTime() })
       const update = {
         ...change,
         ConditionExpression: `${IN_STATE} AND ${read.condition}`,
@@ -159,10 +154,6 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
       const options = { name: 'documents.setExpiry', signal, ...SENT_ONCE }
       return (await table.update(documentKey(document), update, options)).applied
     },
-  }
-
-  function update(document: Attempt, change: Update, name: string, signal: AbortSignal) {
-    return table.update(documentKey(document), change, { name: `documents.${name}`, signal, ...CLOSING })
   }
 }
 
