@@ -85,13 +85,10 @@ export const encodeReady = (document: WorkspaceDocument) => ({
 })
 
 /** Without its keys. */
-export const encodeDue = ({ state, attemptId, objectKey, dueAtMs, documentId }: PendingDocument | Stray) => ({
-  item_state: state,
-  attempt_id: attemptId,
-  object_key: objectKey,
-  due_at: dueAtMs,
-  due_shard: dueShardOf('work', documentId),
-})
+export function encodeDue(item: PendingDocument | Stray) {
+  const { workspace_id: _, ...attributes } = encode(DUE, item)
+  return { ...attributes, due_shard: dueShardOf('work', item.documentId) }
+}
 
 export const encodeTombstone = (tombstone: DeletedDocument) => ({
   ...encode(DELETED, { ...tombstone, event: eventOfEnd(tombstone.isExpired === true) }),
