@@ -5,7 +5,7 @@ import type { WorkspaceLedger } from '../../ledger/ports/ledger.ts'
 import type { LedgerMaintenance } from '../../ledger/ports/ledger-maintenance.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { readOrName } from './codec.ts'
-import { IS_OPEN, type LedgerSettings } from './ledger.ts'
+import { createLedger, IS_OPEN, type LedgerSettings } from './ledger.ts'
 import { asRead, openListedTable, setting } from './table.ts'
 import { decodeLedger, encodeNewWorkspace, encodeSettings } from './workspace-codec.ts'
 
@@ -25,9 +25,8 @@ const PAGE = 100
 export function createLedgerMaintenance(settings: LedgerSettings): LedgerMaintenance {
   const { defaultQuotaBytes, now } = settings
   const table = openListedTable(settings)
+  const { read } = createLedger(settings)
   const keyOf = (workspaceId: WorkspaceId) => ({ workspace_id: workspaceId })
-  const read = (workspaceId: WorkspaceId, signal: AbortSignal) =>
-    table.get(keyOf(workspaceId), { name: 'ledger.read', signal })
 
   return {
     async *list(signal, { shard: Segment, totalShards: TotalSegments, after }) {
@@ -81,7 +80,7 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
         if (applied) return { isNew: true, ledger: decodeLedger(marshall(item, { removeUndefinedValues: true })) }
         const existing = await read(workspaceId, signal)
         // Otherwise it was deleted meanwhile.
-        if (existing) return { isNew: false, ledger: decodeLedger(existing) }
+        if (existing) return { isNew: false, ledger: existing }
       }
     },
 
@@ -106,10 +105,7 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
         return ledger && (applied || isAsWanted(ledger) ? ledger : 'changed')
       } catch (error) {
         // Perhaps only its answer was lost. If not, it may still arrive, so it is not sent again.
-        const ledger = await read(workspaceId, signal).then(
-          (item) => item && decodeLedger(item),
-          () => undefined,
-        )
+        const ledger = await read(workspaceId, signal).catch(() => undefined)
         if (ledger && isAsWanted(ledger)) return ledger
         throw error
       }
