@@ -87,12 +87,8 @@ export function openTable(settings: TableSettings) {
     },
 
     put(item: object, options: SendOptions, condition: Condition = {}): Promise<Written> {
-      const command = new PutItemCommand({
-        TableName,
-        Item: marshall(item, WITHOUT_UNDEFINED),
-        ...conditional(condition),
-      })
-      return written(send(client, command, options))
+      const Item = marshall(item, WITHOUT_UNDEFINED)
+      return written(send(client, new PutItemCommand({ TableName, Item, ...conditional(condition) }), options))
     },
 
     remove(key: object, condition: Condition, options: SendOptions): Promise<Written> {

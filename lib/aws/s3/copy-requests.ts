@@ -1,4 +1,4 @@
-import type { HeadObjectCommandOutput, S3Client } from '@aws-sdk/client-s3'
+import type { CopyObjectCommandInput, HeadObjectCommandOutput, S3Client } from '@aws-sdk/client-s3'
 import { escapeUriPath } from '@smithy/core/protocols'
 import type { ContainerFile } from '../../containers/container-files.ts'
 import { ServiceError } from '../../errors.ts'
@@ -17,12 +17,7 @@ export interface ServerSideCopy {
   /** S3 judges it when it writes, however late that is. */
   condition: typeof ONLY_NEW | { IfMatch: string }
   /** The metadata that readers of the bytes need; the source's own is left behind. */
-  headers: {
-    ContentType: string
-    ContentEncoding?: string | undefined
-    ContentLanguage?: string | undefined
-    Metadata?: Record<string, string>
-  }
+  headers: Pick<CopyObjectCommandInput, 'ContentType' | 'ContentEncoding' | 'ContentLanguage' | 'Metadata'>
   /** Whether what is at the target was written by this copy, by an earlier try (see requireArrived). */
   isArrived(head: HeadObjectCommandOutput): boolean
   /** Called with the upload that a copy in parts begins. */

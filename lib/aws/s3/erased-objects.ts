@@ -21,7 +21,7 @@ const PATIENT = { ...CLOSING, requestTimeoutMs: 30_000 }
 const MOST_REFUSED = 1000
 
 export function createErasedObjects(
-  settings: ObjectCopySettings & { sandboxBucket: string; keyTemplates: ObjectKeyTemplates },
+  settings: ObjectCopySettings & { keyTemplates: ObjectKeyTemplates },
 ): ErasedObjects {
   const { client, documentsBucket, sandboxBucket, keyTemplates } = settings
   const from = { documents: [documentsBucket, keyTemplates.document], sandbox: [sandboxBucket, keyTemplates.sandbox] }
