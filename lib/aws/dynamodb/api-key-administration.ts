@@ -4,7 +4,7 @@ import type { WorkspaceId } from '../../ids.ts'
 import { type ApiKeyItem, keyOfRecord, toRecord } from './api-key-store.ts'
 import { type Attributes, readOrName } from './codec.ts'
 import { LINK_PARTITIONS } from './links.ts'
-import { asRead, openListedTable, setting, type TableSettings } from './table.ts'
+import { asRead, getItem, pagesOf, putItem, removeItem, scan, setting, type Table, updateItem } from './table.ts'
 
 /** The others are stored as they are called: keyId as key_id. */
 const NAMES: Partial<Record<string, keyof ApiKeyItem>> = { isEnabled: 'status', expiresAtMs: 'expires_at' }
@@ -15,12 +15,11 @@ const NO_LINKS = {
   ExpressionAttributeValues: { ':links': { S: LINK_PARTITIONS } },
 }
 
-export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdministration {
-  const table = openListedTable(settings)
+export function createApiKeyAdministration(table: Table): ApiKeyAdministration {
   const listOptions = (signal: AbortSignal) => ({ name: 'keys.list', signal })
   /** Two workspaces could share a hash, but hardly ever do. */
-  async function* pagesOf(workspaceId: WorkspaceId, signal: AbortSignal, start = {}) {
-    for await (const items of table.pagesOf('owner_hash', ownerHash(workspaceId), listOptions(signal), start))
+  async function* keysOf(workspaceId: WorkspaceId, signal: AbortSignal, start = {}) {
+    for await (const items of pagesOf(table, { owner_hash: ownerHash(workspaceId) }, listOptions(signal), start))
       yield items.filter(({ workspace_id }) => workspace_id?.S === workspaceId)
   }
 
@@ -28,19 +27,19 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
     async add(key, signal) {
       const isNew = { ConditionExpression: 'attribute_not_exists(key_id)' }
       const item = { ...keyOfRecord(key.keyId), ...toAttributes(key) }
-      const written = await table.put(item, { name: 'keys.add', signal }, isNew)
+      const written = await putItem(table, item, { name: 'keys.add', signal }, isNew)
       return written.applied || hasToken(key.tokenHash, written.item)
     },
 
     async get(keyId, signal) {
-      const item = await table.get(keyOfRecord(keyId), { name: 'keys.get', signal })
+      const item = await getItem(table, keyOfRecord(keyId), { name: 'keys.get', signal })
       return item && toRecord(item)
     },
 
     async *list({ workspaceId, after, limit }, signal) {
       const start = { ...(after && { after: keyOfRecord(after) }), ...(limit !== undefined && { Limit: limit }) }
       const pages =
-        workspaceId === undefined ? table.scan(listOptions(signal), NO_LINKS) : pagesOf(workspaceId, signal, start)
+        workspaceId === undefined ? scan(table, listOptions(signal), NO_LINKS) : keysOf(workspaceId, signal, start)
       for await (const items of pages) {
         for (const item of items) yield readOrName(item, toRecord, item.key_id)
       }
@@ -56,14 +55,14 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
         values: { ...update.values, ...read.values },
         ReturnValues: 'ALL_NEW',
       } as const
-      const { applied, item } = await table.update(keyOfRecord(keyId), wanted, { name: 'keys.change', signal })
+      const { applied, item } = await updateItem(table, keyOfRecord(keyId), wanted, { name: 'keys.change', signal })
       const isDone = applied || (change.tokenHash !== undefined && hasToken(change.tokenHash, item))
       return isDone && item ? toRecord(item) : undefined
     },
 
     async remove(keyId, signal, shown) {
       const isShown = shown && { ConditionExpression: 'token_hash = :shown', values: { ':shown': shown.tokenHash } }
-      await table.remove(keyOfRecord(keyId), isShown ?? {}, { name: 'keys.remove', signal })
+      await removeItem(table, keyOfRecord(keyId), isShown ?? {}, { name: 'keys.remove', signal })
     },
 
     async removeAll(workspaceId, madeByMs, signal) {
@@ -71,9 +70,9 @@ export function createApiKeyAdministration(settings: TableSettings): ApiKeyAdmin
         ConditionExpression: 'NOT created_at > :made_by',
         values: { ':made_by': new Date(madeByMs).toISOString() },
       }
-      for await (const items of pagesOf(workspaceId, signal)) {
+      for await (const items of keysOf(workspaceId, signal)) {
         for (const { key_id } of items)
-          await table.remove(keyOfRecord(`${key_id?.S}`), isOld, { name: 'keys.remove', signal })
+          await removeItem(table, keyOfRecord(`${key_id?.S}`), isOld, { name: 'keys.remove', signal })
       }
     },
   }

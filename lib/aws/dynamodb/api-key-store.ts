@@ -4,7 +4,7 @@ import { ownerHash, ownerHashIn } from '../../auth/api-token.ts'
 import type { ApiKeyStore, KeyKind } from '../../auth/caller.ts'
 import { isWorkspaceId } from '../../ids.ts'
 import type { Attributes } from './codec.ts'
-import { openItems, type TableSettings } from './table.ts'
+import { getItem, type Table } from './table.ts'
 
 /** A record of the Keys table, in the form that every writer uses. */
 export interface ApiKeyItem {
@@ -30,12 +30,11 @@ export interface ApiKeyItem {
 /** The keys of a workspace share a partition: they can be listed consistently. */
 export const keyOfRecord = (keyId: string) => ({ owner_hash: ownerHashIn(keyId), key_id: keyId })
 
-export function createApiKeyStore(settings: TableSettings): ApiKeyStore {
-  const table = openItems(settings)
+export function createApiKeyStore(table: Table): ApiKeyStore {
   return {
     async find(keyId, tokenHash, signal) {
       // The read is consistent: a disabled key must be refused at once.
-      const item = await table.get(keyOfRecord(keyId), { name: 'keys.find', signal })
+      const item = await getItem(table, keyOfRecord(keyId), { name: 'keys.find', signal })
       if (item === undefined) return undefined
       const { tokenHash: current, formerTokens, createdAt: _, name: _name, ...key } = toRecord(item)
       if (tokenHash === current) return key

@@ -4,7 +4,7 @@ import type { DocumentListing, DocumentPageRequest, ListedDocument } from '../..
 import { hasExpired } from '../../ledger/expiry.ts'
 import { send } from '../calls/send.ts'
 import { decodeListed, decodePosition, documentKey, LIST_PROJECTION, listedAt } from './document-codec.ts'
-import { openTable, type TableSettings } from './table.ts'
+import { getItem, getItems, type Table } from './table.ts'
 
 /** Index of the Documents table by workspace_id and listed_at. Contains only documents. */
 export const LISTING_INDEX = 'documents-by-creation'
@@ -13,9 +13,8 @@ export const LISTING_INDEX = 'documents-by-creation'
 const MOST_PASSED_OVER = 10_000
 const MOST_OF_QUERY = 1000
 
-export function createDocumentListing(settings: TableSettings & { now(): number }): DocumentListing {
-  const { client, tableName: TableName, now } = settings
-  const table = openTable(settings)
+export function createDocumentListing(table: Table & { now(): number }): DocumentListing {
+  const { client, tableName: TableName, now } = table
   return {
     async page(request, signal) {
       const { limit, containerId } = request
@@ -44,14 +43,14 @@ export function createDocumentListing(settings: TableSettings & { now(): number 
       const keys = documentIds.map((documentId) => documentKey({ workspaceId, documentId }))
       const read = { ProjectionExpression: `${LIST_PROJECTION}, item_state` }
       const nowMs = now()
-      const items = await table.getAll(keys, { name: 'documents.findAll', signal }, read)
+      const items = await getItems(table, keys, { name: 'documents.findAll', signal }, read)
       const documents = items.filter(({ item_state }) => item_state?.S === 'ready').map(decodeListed)
       return documents.filter((each) => !hasExpired(each, nowMs))
     },
 
     async positionOf(workspaceId, documentId, signal) {
       const options = { name: 'documents.find', signal }
-      const item = await table.get(documentKey({ workspaceId, documentId }), options, {
+      const item = await getItem(table, documentKey({ workspaceId, documentId }), options, {
         ProjectionExpression: 'created_at',
       })
       // A tombstone has a creation time if it was once a document.

@@ -5,21 +5,20 @@ import type { WorkspaceId } from '../../ids.ts'
 import { UnreadableItemError } from '../../ledger/ports/unreadable-item.ts'
 import { send } from '../calls/send.ts'
 import { attemptItemKey, decodeItem } from './document-codec.ts'
-import { openListedTable, type TableSettings } from './table.ts'
+import { getItem, pagesOf, type Table } from './table.ts'
 
 /** Greater than any id, and so after all items of a workspace. */
 const LAST = '\u{10FFFF}'
 
-export function createDocumentMaintenance(settings: TableSettings): DocumentMaintenance {
-  const { client, tableName: TableName } = settings
-  const table = openListedTable(settings)
+export function createDocumentMaintenance(table: Table): DocumentMaintenance {
+  const { client, tableName: TableName } = table
   const behind = (workspaceId: WorkspaceId) => marshall({ workspace_id: workspaceId, document_id: LAST })
 
   return {
     async *list(workspaceId, signal, { onUnreadable, after } = {}) {
       const start = after === undefined ? {} : { after: { workspace_id: workspaceId, document_id: after } }
       const options = { name: 'documents.list', signal }
-      for await (const items of table.pagesOf('workspace_id', workspaceId, options, start)) {
+      for await (const items of pagesOf(table, { workspace_id: workspaceId }, options, start)) {
         for (const attributes of items) {
           try {
             // Audits also need tombstones that callers no longer see.
@@ -33,7 +32,7 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
     },
 
     async findStray(attempt, signal) {
-      const item = await table.get(attemptItemKey(attempt), { name: 'documents.findStray', signal })
+      const item = await getItem(table, attemptItemKey(attempt), { name: 'documents.findStray', signal })
       const found = item && decodeItem(item)
       return found?.state === 'stray' ? found : undefined
     },
@@ -61,7 +60,7 @@ export function createDocumentMaintenance(settings: TableSettings): DocumentMain
 
     async hasWorkspace(workspaceId, signal) {
       const options = { name: 'documents.hasWorkspace', signal }
-      for await (const items of table.pagesOf('workspace_id', workspaceId, options, { Limit: 1 }))
+      for await (const items of pagesOf(table, { workspace_id: workspaceId }, options, { Limit: 1 }))
         return items.length > 0
       return false
     },

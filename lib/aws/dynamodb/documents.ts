@@ -15,7 +15,7 @@ import {
   isForgotten,
   ONLY_OF_READY,
 } from './document-codec.ts'
-import { asRead, openTable, setting, type TableSettings } from './table.ts'
+import { asRead, getItem, getItems, putItem, removeItem, setting, type Table, updateItem } from './table.ts'
 
 /** Index of the Documents table by due_shard and due_at. Contains only what expires, or may be left by a dead process. */
 export const DUE_INDEX = 'due'
@@ -29,9 +29,8 @@ const HAS_EXPIRED = '(item_state = :gone AND event = :expired AND attempt_id = :
 const IS_KEPT_FOR_EVER = 'attribute_not_exists(due_at)'
 const TOMBSTONE_SECONDS = 24 * 60 * 60
 
-export function createDocuments(settings: TableSettings & { leaseMs: number; now(): number }): Documents {
-  const { leaseMs, now } = settings
-  const table = openTable(settings)
+export function createDocuments(table: Table & { leaseMs: number; now(): number }): Documents {
+  const { leaseMs, now } = table
   const decoded = (item: Attributes | undefined, nowMs = now()) =>
     item && !isForgotten(item, nowMs) ? (decodeItem(item) as DocumentItem) : undefined
   const stateOf = ({ attemptId }: Pick<Attempt, 'attemptId'>, state: string) => ({
@@ -43,12 +42,12 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
 
   return {
     async find(document, signal) {
-      return decoded(await table.get(documentKey(document), { name: 'documents.find', signal }))
+      return decoded(await getItem(table, documentKey(document), { name: 'documents.find', signal }))
     },
 
     async findAll(workspaceId, documentIds, signal) {
       const keys = documentIds.map((documentId: DocumentId) => documentKey({ workspaceId, documentId }))
-      const items = await table.getAll(keys, { name: 'documents.findAll', signal })
+      const items = await getItems(table, keys, { name: 'documents.findAll', signal })
       return items.flatMap((item) => decoded(item) ?? [])
     },
 
@@ -64,20 +63,21 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         },
       }
       const options = { name: 'documents.begin', signal, ...SENT_ONCE }
-      const { applied, item } = await table.put({ ...documentKey(pending), ...encodeDue(pending) }, options, condition)
+      const begun = { ...documentKey(pending), ...encodeDue(pending) }
+      const { applied, item } = await putItem(table, begun, options, condition)
       return applied ? undefined : decoded(item, nowMs)
     },
 
     async record(document, signal) {
       const condition = { ConditionExpression: IN_STATE, values: stateOf(document, 'pending') }
-      const { applied, item } = await table.put(encodeReady(document), closing('record', signal), condition)
+      const { applied, item } = await putItem(table, encodeReady(document), closing('record', signal), condition)
       // A repetition finds what became of the document.
       return applied || isRecorded(document, item)
     },
 
     async fence(attempt, signal) {
       const condition = { ConditionExpression: IN_STATE, values: stateOf(attempt, 'pending') }
-      const { applied, item } = await table.remove(documentKey(attempt), condition, closing('fence', signal))
+      const { applied, item } = await removeItem(table, documentKey(attempt), condition, closing('fence', signal))
       return !applied && isRecorded(attempt, item)
     },
 
@@ -99,7 +99,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         values: { ...values, ...stateOf(document, 'ready'), ':expired_by': ifExpiredByMs ?? unlessExpiredByMs },
         ReturnValues: 'ALL_NEW',
       } as const
-      const { item } = await table.update(documentKey(document), change, closing('delete', signal))
+      const { item } = await updateItem(table, documentKey(document), change, closing('delete', signal))
       return decoded(item)
     },
 
@@ -109,7 +109,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         ConditionExpression: `${IN_STATE} AND attribute_not_exists(refund_id)`,
         values: { ...stateOf(document, 'deleting'), ':refund_id': refundId, ':version': refundVersion },
       }
-      const { applied, item } = await table.update(documentKey(document), change, closing('nameRefund', signal))
+      const { applied, item } = await updateItem(table, documentKey(document), change, closing('nameRefund', signal))
       if (applied) return refundId
       const isSame = item?.item_state?.S === 'deleting' && item.attempt_id?.S === document.attemptId
       return isSame ? (item.refund_id?.S as RefundId | undefined) : undefined
@@ -121,22 +121,22 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         ConditionExpression: `${IN_STATE} AND refund_id = :refund_id`,
         values: { ...stateOf(document, 'deleting'), ':gone': 'gone', ':ttl_at': ttlAt(), ':refund_id': refundId },
       }
-      await table.update(documentKey(document), change, closing('bury', signal))
+      await updateItem(table, documentKey(document), change, closing('bury', signal))
     },
 
     async keepTombstone(tombstone, signal) {
-      await table.put({ ...encodeTombstone(tombstone), ttl_at: ttlAt() }, closing('keepTombstone', signal))
+      await putItem(table, { ...encodeTombstone(tombstone), ttl_at: ttlAt() }, closing('keepTombstone', signal))
     },
 
     async putStray(stray, signal) {
       const { values, ...change } = setting(encodeDue(stray))
       const condition = { ConditionExpression: `${IS_FREE} OR due_at < :due_at`, values }
-      await table.update(attemptItemKey(stray), { ...change, ...condition }, closing('putStray', signal))
+      await updateItem(table, attemptItemKey(stray), { ...change, ...condition }, closing('putStray', signal))
     },
 
     async removeStray(stray, signal) {
       const condition = { ConditionExpression: 'due_at = :due_at', values: { ':due_at': stray.dueAtMs } }
-      await table.remove(attemptItemKey(stray), condition, closing('removeStray', signal))
+      await removeItem(table, attemptItemKey(stray), condition, closing('removeStray', signal))
     },
 
     async setExpiry(document, expiresAt, signal) {
@@ -152,7 +152,7 @@ export function createDocuments(settings: TableSettings & { leaseMs: number; now
         values: { ...values, ...read.values, ...stateOf(document, 'ready') },
       }
       const options = { name: 'documents.setExpiry', signal, ...SENT_ONCE }
-      return (await table.update(documentKey(document), update, options)).applied
+      return (await updateItem(table, documentKey(document), update, options)).applied
     },
   }
 }

@@ -3,11 +3,10 @@ import type { DueEntry, DueWork } from '../../ledger/ports/documents.ts'
 import type { Attributes } from './codec.ts'
 import { DUE_SHARDS, decodeItem, dueShard, isForgotten } from './document-codec.ts'
 import { DUE_INDEX } from './documents.ts'
-import { openListedTable, type TableSettings } from './table.ts'
+import { getItem, query, type Table } from './table.ts'
 
-export function createDueWork(settings: TableSettings & { now(): number }): DueWork {
-  const { now } = settings
-  const table = openListedTable(settings)
+export function createDueWork(table: Table & { now(): number }): DueWork {
+  const { now } = table
   return {
     dueShards: DUE_SHARDS,
 
@@ -17,13 +16,13 @@ export function createDueWork(settings: TableSettings & { now(): number }): DueW
         KeyConditionExpression: 'due_shard = :shard AND due_at <= :by',
         values: { ':shard': dueShard(kind, shard), ':by': byMs },
       }
-      const pages = table.query({ name: 'documents.listDue', signal }, due)
+      const pages = query(table, { name: 'documents.listDue', signal }, due)
       for await (const items of pages) yield items.map(toEntry)
     },
 
     async findDue({ workspaceId, itemId }, signal) {
       const key = { workspace_id: workspaceId, document_id: itemId }
-      const item = await table.get(key, { name: 'documents.findDue', signal })
+      const item = await getItem(table, key, { name: 'documents.findDue', signal })
       return item && !isForgotten(item, now()) ? decodeItem(item) : undefined
     },
   }

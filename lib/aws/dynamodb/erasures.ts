@@ -2,7 +2,7 @@ import type { Erasures } from '../../administration/ports/erasures.ts'
 import type { WorkspaceId } from '../../ids.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { IS_OPEN } from './ledger.ts'
-import { asRead, openListedTable, setting, type TableSettings } from './table.ts'
+import { asRead, pagesOf, query, removeItems, setting, type Table, updateItem } from './table.ts'
 import { encodeErasure } from './workspace-codec.ts'
 
 /** Index of the Workspaces table. Contains only workspaces whose erasures go on. */
@@ -11,9 +11,8 @@ const STATE_NAME = { '#state': 'state' }
 const IS_IN_STATE = 'erasure.#state = :state'
 const IS_AT_WORK = 'erasure.#state IN (:erasing, :verifying)'
 
-export function createErasures(settings: TableSettings & { documentsTable: string }): Erasures {
-  const table = openListedTable(settings)
-  const documents = openListedTable({ ...settings, tableName: settings.documentsTable })
+export function createErasures(table: Table & { documentsTable: string }): Erasures {
+  const documents = { ...table, tableName: table.documentsTable }
   const keyOf = (workspaceId: WorkspaceId) => ({ workspace_id: workspaceId })
 
   return {
@@ -23,7 +22,7 @@ export function createErasures(settings: TableSettings & { documentsTable: strin
         KeyConditionExpression: 'erasure_due = :due AND erasure_due_at <= :by',
         values: { ':due': 'due', ':by': byMs },
       }
-      for await (const items of table.query({ name: 'erasures.listDue', signal }, due))
+      for await (const items of query(table, { name: 'erasures.listDue', signal }, due))
         for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId
     },
 
@@ -39,7 +38,8 @@ export function createErasures(settings: TableSettings & { documentsTable: strin
         values: { ...change.values, ...due.values, ':one': 1, ':state': shown?.state },
       }
       // Sent once: a repetition would find its own write, and say that nothing was done.
-      return (await table.update(keyOf(workspaceId), update, { name: 'erasures.change', signal, ...SENT_ONCE })).applied
+      const options = { name: 'erasures.change', signal, ...SENT_ONCE }
+      return (await updateItem(table, keyOf(workspaceId), update, options)).applied
     },
 
     async clear(workspaceId, signal) {
@@ -51,14 +51,14 @@ export function createErasures(settings: TableSettings & { documentsTable: strin
         ExpressionAttributeNames: STATE_NAME,
         values: { ':none': 0, ':empty': {}, ':one': 1, ':erasing': 'erasing', ':verifying': 'verifying' },
       }
-      await table.update(keyOf(workspaceId), change, { name: 'erasures.clear', signal, ...CLOSING })
+      await updateItem(table, keyOf(workspaceId), change, { name: 'erasures.clear', signal, ...CLOSING })
     },
 
     async *removeItems(workspaceId, signal) {
-      const pages = documents.pagesOf('workspace_id', workspaceId, { name: 'documents.list', signal })
+      const pages = pagesOf(documents, { workspace_id: workspaceId }, { name: 'documents.list', signal })
       for await (const items of pages) {
         const keys = items.map(({ document_id }) => ({ workspace_id: workspaceId, document_id: document_id?.S }))
-        await documents.removeAll(keys, { name: 'documents.remove', signal, ...CLOSING })
+        await removeItems(documents, keys, { name: 'documents.remove', signal, ...CLOSING })
         yield items.length
       }
     },

@@ -6,7 +6,7 @@ import type { LedgerMaintenance } from '../../ledger/ports/ledger-maintenance.ts
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { readOrName } from './codec.ts'
 import { createLedger, IS_OPEN, type LedgerSettings } from './ledger.ts'
-import { asRead, openListedTable, setting } from './table.ts'
+import { asRead, putItem, removeItem, scan, setting, updateItem } from './table.ts'
 import { decodeLedger, encodeNewWorkspace, encodeSettings } from './workspace-codec.ts'
 
 const IS_SAME_LEDGER = 'created_at = :created_at AND version >= :version'
@@ -22,25 +22,24 @@ const KEEP_USED_BYTES = 'remaining_bytes = remaining_bytes + :difference'
 /** A slice of the audit may end between two pages, so a page is small. */
 const PAGE = 100
 
-export function createLedgerMaintenance(settings: LedgerSettings): LedgerMaintenance {
-  const { defaultQuotaBytes, now } = settings
-  const table = openListedTable(settings)
-  const { read } = createLedger(settings)
+export function createLedgerMaintenance(table: LedgerSettings): LedgerMaintenance {
+  const { defaultQuotaBytes, now } = table
+  const { read } = createLedger(table)
   const keyOf = (workspaceId: WorkspaceId) => ({ workspace_id: workspaceId })
 
   return {
     async *list(signal, { shard: Segment, totalShards: TotalSegments, after }) {
       const start = after && { ExclusiveStartKey: marshall(keyOf(after)) }
-      const scan = { Segment, TotalSegments, Limit: PAGE, ProjectionExpression: 'workspace_id', ...start }
-      for await (const items of table.scan({ name: 'ledger.list', signal }, scan)) {
+      const wanted = { Segment, TotalSegments, Limit: PAGE, ProjectionExpression: 'workspace_id', ...start }
+      for await (const items of scan(table, { name: 'ledger.list', signal }, wanted)) {
         for (const { workspace_id } of items) yield workspace_id?.S as WorkspaceId
       }
     },
 
     async *readAll(signal, { after, limit } = {}) {
       const start = after && { ExclusiveStartKey: marshall(keyOf(after)) }
-      const scan = { ...start, ...(limit !== undefined && { Limit: limit }) }
-      for await (const items of table.scan({ name: 'ledger.list', signal }, scan)) {
+      const wanted = { ...start, ...(limit !== undefined && { Limit: limit }) }
+      for await (const items of scan(table, { name: 'ledger.list', signal }, wanted)) {
         for (const item of items) yield readOrName(item, decodeLedger, item.workspace_id)
       }
     },
@@ -50,7 +49,7 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
         const made = { quotaBytes: defaultQuotaBytes, ...expected, nowMs: now() }
         const options = { name: 'ledger.makeWorkspace', signal, ...SENT_ONCE }
         const isNew = { ConditionExpression: IS_ABSENT }
-        return (await table.put(encodeNewWorkspace(workspaceId, made), options, isNew)).applied
+        return (await putItem(table, encodeNewWorkspace(workspaceId, made), options, isNew)).applied
       }
       // Each names the version that it found: a second correction of the same drift comes too late.
       const change = {
@@ -67,7 +66,7 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
         },
       }
       const options = { name: 'ledger.correct', signal, ...CLOSING }
-      const { applied, item } = await table.update(keyOf(workspaceId), change, options)
+      const { applied, item } = await updateItem(table, keyOf(workspaceId), change, options)
       const isSame = Number(item?.created_at?.N) === at.createdAtMs
       return applied || (isSame && Number(item?.corrected_in?.N) >= at.version)
     },
@@ -76,7 +75,7 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
       const options = { name: 'ledger.makeWorkspace', signal }
       const item = encodeNewWorkspace(workspaceId, { ...wanted, nowMs: now() })
       for (;;) {
-        const { applied } = await table.put(item, options, { ConditionExpression: IS_ABSENT })
+        const { applied } = await putItem(table, item, options, { ConditionExpression: IS_ABSENT })
         if (applied) return { isNew: true, ledger: decodeLedger(marshall(item, { removeUndefinedValues: true })) }
         const existing = await read(workspaceId, signal)
         // Otherwise it was deleted meanwhile.
@@ -100,7 +99,7 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
       const isAsWanted = (ledger: WorkspaceLedger) => isDeepStrictEqual(encodeSettings(ledger, to), wanted)
       try {
         const options = { name: 'ledger.change', signal, ...SENT_ONCE }
-        const { applied, item } = await table.update(keyOf(workspaceId), update, options)
+        const { applied, item } = await updateItem(table, keyOf(workspaceId), update, options)
         const ledger = item && decodeLedger(item)
         return ledger && (applied || isAsWanted(ledger) ? ledger : 'changed')
       } catch (error) {
@@ -117,7 +116,7 @@ export function createLedgerMaintenance(settings: LedgerSettings): LedgerMainten
           version === undefined ? IS_ABSENT : `${IS_ABSENT} OR (version = :version AND ${IS_EMPTY} AND ${IS_OPEN})`,
         values: version === undefined ? undefined : { ':none': 0, ':version': version },
       }
-      return (await table.remove(keyOf(workspaceId), condition, { name: 'ledger.remove', signal })).applied
+      return (await removeItem(table, keyOf(workspaceId), condition, { name: 'ledger.remove', signal })).applied
     },
   }
 }

@@ -4,10 +4,10 @@ import type { WorkspaceId } from '../../ids.ts'
 import type { Hold, HoldKey, Ledger, RefundKey, WorkspaceLedger } from '../../ledger/ports/ledger.ts'
 import { isThrottled } from '../calls/failures.ts'
 import { CLOSING, SENT_ONCE, send } from '../calls/send.ts'
-import { openTable, type TableSettings, type Update, written } from './table.ts'
+import { getItem, putItem, type Table, type Update, updateItem, updateOf, written } from './table.ts'
 import { decodeLedger, decodeUsage, encodeHold, encodeNewWorkspace, encodeRefund } from './workspace-codec.ts'
 
-export interface LedgerSettings extends TableSettings {
+export interface LedgerSettings extends Table {
   /** For workspaces without a quota of their own. */
   defaultQuotaBytes: number
   now(): number
@@ -48,22 +48,20 @@ function mostHolds(workspaceId: WorkspaceId): number {
   return MAX_HOLDS - Math.max(0, Math.ceil((workspaceId.length - LONGEST_ID_WITH_ALL) / HOLD_BYTES))
 }
 
-export function createLedger(settings: LedgerSettings): Ledger {
-  const { client } = settings
-  const table = openTable(settings)
+export function createLedger(table: LedgerSettings): Ledger {
   const keyOf = ({ workspaceId }: { workspaceId: WorkspaceId }) => ({ workspace_id: workspaceId })
   const holdNames = ({ attemptId }: HoldKey) => ({ '#entries': 'holds', '#entry': attemptId })
   const refundNames = ({ refundId }: RefundKey) => ({ '#entries': 'refunds', '#entry': refundId })
 
   return {
     async read(workspaceId, signal) {
-      const item = await table.get(keyOf({ workspaceId }), { name: 'ledger.read', signal })
+      const item = await getItem(table, keyOf({ workspaceId }), { name: 'ledger.read', signal })
       return item && decodeLedger(item)
     },
 
     async usage(workspaceId, signal) {
       const read = { ConsistentRead: false }
-      const item = await table.get(keyOf({ workspaceId }), { name: 'ledger.read', signal }, read)
+      const item = await getItem(table, keyOf({ workspaceId }), { name: 'ledger.read', signal }, read)
       return item && decodeUsage(item)
     },
 
@@ -136,7 +134,7 @@ export function createLedger(settings: LedgerSettings): Ledger {
       values: { ':one': 1 },
       ReturnValues: 'ALL_NEW',
     }
-    return table.update(keyOf(of), change, { name: `ledger.${name}`, signal, ...SOON })
+    return updateItem(table, keyOf(of), change, { name: `ledger.${name}`, signal, ...SOON })
   }
 
   /**
@@ -147,7 +145,7 @@ export function createLedger(settings: LedgerSettings): Ledger {
     const most = kind === 'holds' ? mostHolds(entry.workspaceId) : MAX_REFUNDS
     const commandIgnoring = (leftovers: number) => {
       const values = { ...change.values, ':one': 1, ':most': most + leftovers }
-      return table.updateOf(keyOf(entry), { ...change, values, ReturnValues: 'ALL_NEW' })
+      return updateOf(table, keyOf(entry), { ...change, values, ReturnValues: 'ALL_NEW' })
     }
     let ignored = 0
     const retryOf = async (error: unknown) => {
@@ -161,7 +159,7 @@ export function createLedger(settings: LedgerSettings): Ledger {
     }
     const name = kind === 'holds' ? 'ledger.hold' : 'ledger.beginRefund'
     const options = { name, signal, ...SENT_ONCE, retryForMs, longestPauseMs: LONGEST_PAUSE_MS[kind], retryOf }
-    return written(send(client, commandIgnoring(0), options)).catch((error) => {
+    return written(send(table.client, commandIgnoring(0), options)).catch((error) => {
       // Then it was certainly not applied.
       if (isThrottled(error)) return 'throttled' as const
       throw error
@@ -170,9 +168,9 @@ export function createLedger(settings: LedgerSettings): Ledger {
 
   async function makeWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<void> {
     const isNew = { ConditionExpression: 'attribute_not_exists(workspace_id)' }
-    const item = encodeNewWorkspace(workspaceId, { quotaBytes: settings.defaultQuotaBytes, nowMs: settings.now() })
+    const item = encodeNewWorkspace(workspaceId, { quotaBytes: table.defaultQuotaBytes, nowMs: table.now() })
     try {
-      await table.put(item, { name: 'ledger.makeWorkspace', signal }, isNew)
+      await putItem(table, item, { name: 'ledger.makeWorkspace', signal }, isNew)
     } catch (error) {
       if (!isThrottled(error)) throw error
       // The table is overloaded, not the workspace, so nobody is told to promote less.

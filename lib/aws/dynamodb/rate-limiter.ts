@@ -13,7 +13,7 @@ import {
 import { type RateLimitPolicy, rateLimitOf } from '../../config.ts'
 import type { WorkspaceId } from '../../ids.ts'
 import type { Attributes } from './codec.ts'
-import { asRead, openItems, setting, type TableSettings, type Update } from './table.ts'
+import { asRead, getItem, setting, type Table, type Update, updateItem } from './table.ts'
 
 const IS_QUIET = '(attribute_not_exists(tat_ms) OR tat_ms <= :now)'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
@@ -35,11 +35,10 @@ const RETRY_FOR_MS = 250
  * the limit that it was computed for, so it never counts by an outdated one.
  */
 export function createRateLimiter(
-  settings: TableSettings & { workspacesTable: string; policy: RateLimitPolicy; now(): number },
+  table: Table & { workspacesTable: string; policy: RateLimitPolicy; now(): number },
 ): RateLimiter {
-  const { policy: byDefault, now } = settings
-  const table = openItems(settings)
-  const ledgers = openItems({ ...settings, tableName: settings.workspacesTable })
+  const { policy: byDefault, now } = table
+  const ledgers = { ...table, tableName: table.workspacesTable }
   /** The limits of workspaces that have their own, as this process last saw them. */
   const ownLimits = new Map<WorkspaceId, number>()
   const policyOf = (perMinute: number | undefined) => (perMinute === undefined ? byDefault : rateLimitOf(perMinute))
@@ -109,8 +108,9 @@ export function createRateLimiter(
       },
       ReturnValues: 'UPDATED_NEW',
     }
+    const options = { name: 'rateLimit.take', signal, retryForMs: RETRY_FOR_MS }
     try {
-      return await table.update({ key_id: id }, change, { name: 'rateLimit.take', signal, retryForMs: RETRY_FOR_MS })
+      return await updateItem(table, { key_id: id }, change, options)
     } catch (error) {
       if (isItemThrottled(error as Error)) return 'throttled'
       throw error
@@ -119,7 +119,7 @@ export function createRateLimiter(
 
   /** As the ledger has them: RateLimits forgets. A workspace without a ledger has none. */
   async function readLimits(workspaceId: WorkspaceId, signal: AbortSignal): Promise<WorkspaceLimits> {
-    return limitsIn((await ledgers.get({ workspace_id: workspaceId }, { name: 'ledger.read', signal })) ?? {})
+    return limitsIn((await getItem(ledgers, { workspace_id: workspaceId }, { name: 'ledger.read', signal })) ?? {})
   }
 
   async function setLimits(workspaceId: WorkspaceId, limits: WorkspaceLimits, signal: AbortSignal): Promise<void> {
@@ -135,10 +135,10 @@ export function createRateLimiter(
       ExpressionAttributeNames: same.ExpressionAttributeNames,
       values: { ...same.values, ...values },
     }
-    if ((await table.update(key, keeping, options)).applied) return
+    if ((await updateItem(table, key, keeping, options)).applied) return
     const changing = setting({ per_minute, disabled, tat_ms: undefined }, set)
     const change = { ...changing, ConditionExpression: IS_OLDER, values: { ...changing.values, ...values } }
-    await table.update(key, change, options)
+    await updateItem(table, key, change, options)
   }
 
   function remember(workspaceId: WorkspaceId, perMinute: number | undefined) {

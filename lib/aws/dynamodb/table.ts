@@ -19,7 +19,7 @@ import { ServiceError } from '../../errors.ts'
 import { pause, pauseAfter, type SendOptions, send } from '../calls/send.ts'
 import type { Attributes } from './codec.ts'
 
-export interface TableSettings {
+export interface Table {
   client: DynamoDBClient
   tableName: string
 }
@@ -39,106 +39,80 @@ export type Update = Condition &
   Pick<UpdateItemCommandInput, 'UpdateExpression' | 'ExpressionAttributeNames' | 'ReturnValues'>
 
 type Reading = Pick<GetItemCommandInput, 'ConsistentRead' | 'ProjectionExpression'>
+type Query = Omit<QueryCommandInput, 'TableName'> & { values: object }
+type Scan = Omit<ScanCommandInput, 'TableName'>
+type From = { after?: object | undefined; Limit?: number }
 
 /** Tries of one BatchGetItem: DynamoDB leaves out what exceeds 16 MB and what it throttles. */
 const MAX_BATCH_TRIES = 4
 const REMOVALS_AT_ONCE = 24
 const WITHOUT_UNDEFINED = { removeUndefinedValues: true }
 
-/** Reads and updates of single items. Most functions need no more of a table, which keeps their bundles small. */
-export function openItems({ client, tableName: TableName }: TableSettings) {
-  const updateOf = (key: object, change: Update) =>
-    new UpdateItemCommand({ TableName, Key: marshall(key), ...conditional(change) })
+// These are functions, so that a bundle has only those that are called. Keys, items and values are plain objects.
 
-  return {
-    updateOf,
-
-    /** Reads consistently, unless the caller asks otherwise. */
-    async get(key: object, options: SendOptions, read: Reading = {}) {
-      const command = new GetItemCommand({ TableName, Key: marshall(key), ConsistentRead: true, ...read })
-      return (await send(client, command, options)).Item
-    },
-
-    update(key: object, change: Update, options: SendOptions): Promise<Written> {
-      return written(send(client, updateOf(key, change), options))
-    },
-  }
+/** Reads consistently, unless the caller asks otherwise. */
+export async function getItem(table: Table, key: object, options: SendOptions, read: Reading = {}) {
+  const command = new GetItemCommand({ TableName: table.tableName, Key: marshall(key), ConsistentRead: true, ...read })
+  return (await send(table.client, command, options)).Item
 }
 
-/** The calls of one table. Keys, items and values are plain objects. */
-export function openTable(settings: TableSettings) {
-  const { client, tableName: TableName } = settings
-  return {
-    ...openItems(settings),
-
-    /** Reads up to a hundred different items consistently, and returns those that are there, in no order. */
-    async getAll(keys: readonly object[], options: SendOptions, read: Omit<Reading, 'ConsistentRead'> = {}) {
-      const found: Attributes[] = []
-      let left = keys.map((key) => marshall(key))
-      for (let tries = 0; tries < MAX_BATCH_TRIES && left.length > 0; tries++) {
-        if (tries > 0) await pause(pauseAfter(tries), options.signal)
-        const RequestItems = { [TableName]: { ConsistentRead: true, ...read, Keys: left } }
-        const answer = await send(client, new BatchGetItemCommand({ RequestItems }), options)
-        found.push(...(answer.Responses?.[TableName] ?? []))
-        left = answer.UnprocessedKeys?.[TableName]?.Keys ?? []
-      }
-      if (left.length > 0) throw new ServiceError('service_unavailable', { cause: new Error('keys left unprocessed') })
-      return found
-    },
-
-    put(item: object, options: SendOptions, condition: Condition = {}): Promise<Written> {
-      const Item = marshall(item, WITHOUT_UNDEFINED)
-      return written(send(client, new PutItemCommand({ TableName, Item, ...conditional(condition) }), options))
-    },
-
-    remove(key: object, condition: Condition, options: SendOptions): Promise<Written> {
-      const command = new DeleteItemCommand({ TableName, Key: marshall(key), ...conditional(condition) })
-      return written(send(client, command, options))
-    },
+/** Reads up to a hundred different items consistently, and returns those that are there, in no order. */
+export async function getItems(table: Table, keys: object[], options: SendOptions, read: Reading = {}) {
+  const { client, tableName } = table
+  const found: Attributes[] = []
+  let left = keys.map((key) => marshall(key))
+  for (let tries = 0; tries < MAX_BATCH_TRIES && left.length > 0; tries++) {
+    if (tries > 0) await pause(pauseAfter(tries), options.signal)
+    const RequestItems = { [tableName]: { ConsistentRead: true, ...read, Keys: left } }
+    const answer = await send(client, new BatchGetItemCommand({ RequestItems }), options)
+    found.push(...(answer.Responses?.[tableName] ?? []))
+    left = answer.UnprocessedKeys?.[tableName]?.Keys ?? []
   }
+  if (left.length > 0) throw new ServiceError('service_unavailable', { cause: new Error('keys left unprocessed') })
+  return found
 }
 
-/** A table of which more than single items are read. Few functions need that. */
-export function openListedTable(settings: TableSettings) {
-  const { client, tableName: TableName } = settings
-  const table = openTable(settings)
-  return {
-    ...table,
+export function putItem(table: Table, item: object, options: SendOptions, condition: Condition = {}) {
+  const stored = { TableName: table.tableName, Item: marshall(item, WITHOUT_UNDEFINED) }
+  return written(send(table.client, new PutItemCommand({ ...stored, ...conditional(condition) }), options))
+}
 
-    query,
+export const updateOf = (table: Table, key: object, change: Update) =>
+  new UpdateItemCommand({ TableName: table.tableName, Key: marshall(key), ...conditional(change) })
 
-    /** May be repeated: what is gone is fine. */
-    async removeAll(keys: readonly object[], options: SendOptions) {
-      await pMap(keys, (key) => table.remove(key, {}, options), { concurrency: REMOVALS_AT_ONCE })
-    },
+export function updateItem(table: Table, key: object, change: Update, options: SendOptions) {
+  return written(send(table.client, updateOf(table, key, change), options))
+}
 
-    /** All items of a partition, read consistently, in pages. @param from.after a key: starts after it */
-    pagesOf(
-      partitionKey: string,
-      value: string,
-      options: SendOptions,
-      { after, ...limit }: { after?: object | undefined; Limit?: number } = {},
-    ) {
-      const start = after && { ExclusiveStartKey: marshall(after) }
-      const partition = { KeyConditionExpression: `${partitionKey} = :value`, values: { ':value': value } }
-      return query(options, { ConsistentRead: true, ...partition, ...limit, ...start })
-    },
+export function removeItem(table: Table, key: object, condition: Condition, options: SendOptions) {
+  const command = new DeleteItemCommand({ TableName: table.tableName, Key: marshall(key), ...conditional(condition) })
+  return written(send(table.client, command, options))
+}
 
-    /** All items, read consistently, in pages. */
-    scan(options: SendOptions, input: Omit<ScanCommandInput, 'TableName'> = {}) {
-      const scan = { TableName, ConsistentRead: true, ...input }
-      return listPages((start) => send(client, new ScanCommand({ ...scan, ...start }), options))
-    },
-  }
+/** May be repeated: what is gone is fine. */
+export async function removeItems(table: Table, keys: object[], options: SendOptions) {
+  await pMap(keys, (key) => removeItem(table, key, {}, options), { concurrency: REMOVALS_AT_ONCE })
+}
 
-  /** In pages. */
-  function query(
-    options: SendOptions,
-    { values, ...input }: Omit<QueryCommandInput, 'TableName'> & { values: object },
-  ) {
-    const wanted = { TableName, ...input, ExpressionAttributeValues: marshall(values) }
-    return listPages((start) => send(client, new QueryCommand({ ...wanted, ...start }), options))
-  }
+/** In pages. */
+export function query({ client, tableName: TableName }: Table, options: SendOptions, query: Query) {
+  const { values, ...input } = query
+  const wanted = { TableName, ...input, ExpressionAttributeValues: marshall(values) }
+  return listPages((start) => send(client, new QueryCommand({ ...wanted, ...start }), options))
+}
+
+/** All items of a partition, given by its key, read consistently, in pages. @param from.after a key: starts after it */
+export function pagesOf(table: Table, partition: object, options: SendOptions, from: From = {}) {
+  const { after, ...limit } = from
+  const { condition: KeyConditionExpression, ...key } = asRead(partition)
+  const start = after && { ExclusiveStartKey: marshall(after) }
+  return query(table, options, { ConsistentRead: true, KeyConditionExpression, ...key, ...limit, ...start })
+}
+
+/** All items, read consistently, in pages. */
+export function scan({ client, tableName: TableName }: Table, options: SendOptions, input: Scan = {}) {
+  const wanted = { TableName, ConsistentRead: true, ...input }
+  return listPages((start) => send(client, new ScanCommand({ ...wanted, ...start }), options))
 }
 
 interface Page {
