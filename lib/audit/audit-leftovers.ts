@@ -13,8 +13,7 @@ const OVERDUE_EXPIRY_MS = 60 * 60 * 1000
 export const isOverdue = (dueAtMs: number, nowMs: number) => dueAtMs <= nowMs - OVERDUE_MS
 
 /**
- * Reports bytes that are still counted although nothing but their hold is left. Other leftovers in the ledger are
- * harmless: a repair cleans them away.
+ * Reports bytes that are still counted although nothing but their hold is left. A repair cleans other leftovers, too.
  * @param orphans attempts whose holds were overdue, and of which no item was seen since
  */
 export async function auditHolds(orphans: readonly AttemptId[], audit: WorkspaceAudit): Promise<void> {

@@ -13,10 +13,8 @@ export interface SliceOptions extends AuditOptions {
 const MANY_WORKSPACES = 1000
 
 /**
- * Continues a shard for a while. Only the shard is kept between slices: repeating a slice whose process was killed
- * does the same work again, and nothing else. A slice that fails after its first step, or is aborted, ends before what
- * failed; the next one begins with that.
- * @throws what failed in the first step
+ * Continues a shard for a while. Repeating a slice whose process was killed does no harm. One that fails after its first
+ * step, or is aborted, ends before what failed; the next one begins with that. @throws what failed in the first step
  */
 export async function auditSlice(
   before: AuditShard,

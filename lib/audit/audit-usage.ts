@@ -44,7 +44,6 @@ const plus = ({ usedBytes, documents }: Counts, { sizeBytes }: { sizeBytes: numb
   documents: documents + 1,
 })
 
-/** Begins to add up a workspace: {@link addItem} then takes each item once, and {@link auditSum} compares. */
 export function beginSum(ledger: WorkspaceLedger | undefined, cutAtMs: number): UsageSum {
   const { usedBytes = 0, documents = 0, holds = [], refunds = [] } = ledger ?? {}
   const cut: LedgerCut = {

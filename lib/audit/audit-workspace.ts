@@ -13,7 +13,6 @@ export interface WorkspacePosition {
   /** Items and objects up to these were compared. */
   afterItemId?: string
   afterObjectKey?: string
-  /** The sum of the items up to there. */
   sum: UsageSum
 }
 
@@ -22,10 +21,8 @@ const FORMAT = 10
 
 /**
  * Compares a workspace's ledger, documents and objects while the service runs. What looks wrong in a listing is read
- * again before it becomes a finding: a promotion or deletion under way is not a finding. Listings are streamed. A
- * ledger that cannot be read is a finding, and does not stop the audit of other workspaces.
- * @param from where to continue; undefined: at the start
- * @yields how far it has come, after each item and each object
+ * again before it becomes a finding, as a promotion or deletion may be under way.
+ * @param from where to continue; undefined: at the start @yields how far it has come, after each item and each object
  */
 export async function* auditWorkspace(
   workspaceId: WorkspaceId,
@@ -52,7 +49,6 @@ async function begin({ workspaceId, deps, signal }: WorkspaceAudit): Promise<Wor
   return { workspaceId, format: FORMAT, sum }
 }
 
-/** @returns the sum of all items */
 async function* compareItems(from: WorkspacePosition, audit: WorkspaceAudit) {
   const { workspaceId, counters, deps, signal } = audit
   const { objectKeys, documents, objects } = deps

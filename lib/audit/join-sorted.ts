@@ -1,9 +1,6 @@
 import { compareBytes } from '../object-keys.ts'
 
-/**
- * Walks two ascending sequences side by side, holding one element of each.
- * @yields pairs with the same key, and elements that only one side has
- */
+/** Walks two ascending sequences. @yields pairs with the same key, and elements that only one side has */
 export async function* joinSorted<Left, Right>(
   lefts: AsyncIterable<Left>,
   rights: AsyncIterable<Right>,

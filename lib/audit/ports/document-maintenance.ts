@@ -17,7 +17,7 @@ export interface DocumentMaintenance {
     options?: { onUnreadable?(error: Error): Promise<void> | void; after?: string | undefined },
   ): AsyncIterable<StoredItem>
   findStray(attempt: Attempt, signal: AbortSignal): Promise<Stray | undefined>
-  /** Each workspace once, in a stable order. Costs one read per workspace, however many items it has. */
+  /** Each workspace once, in a stable order, for one read each. */
   listWorkspaces(shard: TableShard, signal: AbortSignal): AsyncIterable<WorkspaceId>
   hasWorkspace(workspaceId: WorkspaceId, signal: AbortSignal): Promise<boolean>
 }

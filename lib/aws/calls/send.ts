@@ -4,12 +4,9 @@ import type { Client, Command, MetadataBearer } from '@smithy/types'
 import { ServiceError } from '../../errors.ts'
 import { isClockSkew, isOutage, isThrottled, isUnanswered, named, statusOf, wasNeverConnected } from './failures.ts'
 
-/**
- * For writes that open something: an attempt, a copy, a hold, a refund. One that may have taken effect is never
- * repeated; one that was throttled certainly has not (docs/reliability.md, "What opens is sent once").
- */
+/** For writes that open: only a throttled one is repeated (docs/reliability.md, "What opens is sent once"). */
 export const SENT_ONCE = { tries: 1 } as const
-/** For writes that close something: they are repeated as long as the request lives. */
+/** For writes that close: they are repeated as long as the request lives. */
 export const CLOSING = { retryForMs: 60_000 } as const
 
 export interface SendOptions {

@@ -7,12 +7,8 @@ const S3_MAX_PART_BYTES = 5 * GIB
 const S3_MAX_PARTS = 10_000
 /** Parts copied at the same time, hence connections in use. */
 export const MAX_PARALLEL_PARTS = 64
-/** Trade-off between time and request cost, expressed as a size (docs/decisions/0004-server-side-copy.md). */
 const PART_SCALE_BYTES = 4 * MIB
-/**
- * Copying a larger part again, after a failure, would take too long. Only files too large for one round of parts have
- * larger ones.
- */
+/** A larger part takes too long to copy again. Only files too large for one round of parts have larger ones. */
 const LONGEST_BALANCED_PART_BYTES = 128 * MIB
 
 export interface CopySettings {
@@ -23,12 +19,7 @@ export interface CopySettings {
 /** All parts have the same size; only the last may be smaller. */
 export type PartPlan = { partBytes: number; partCount: number }
 
-/**
- * @returns undefined when one CopyObject is better. A single S3 stream runs at some 70 MiB/s, however large the part:
- *   parts buy time, but each is billed. The sum is least when the part size grows with the square root of the file
- *   size, for example 64 MiB for 1 GiB; below 256 MiB parts are as small as the threshold allows
- *   (docs/decisions/0004-server-side-copy.md)
- */
+/** As docs/decisions/0004-server-side-copy.md derives it. @returns undefined when one CopyObject is better */
 export function planParts(sizeBytes: number, { multipartThresholdBytes }: CopySettings): PartPlan | undefined {
   if (sizeBytes <= multipartThresholdBytes) return undefined
   const balanced = Math.min(Math.sqrt(sizeBytes * PART_SCALE_BYTES), LONGEST_BALANCED_PART_BYTES, sizeBytes / 2)

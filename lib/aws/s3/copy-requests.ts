@@ -10,7 +10,6 @@ export interface ServerSideCopySettings extends CopySettings {
   client: S3Client
 }
 
-/** What S3 copies, from where, to where. */
 export interface ServerSideCopy {
   source: Pick<ContainerFile, 'objectKey' | 'versionId' | 'etag' | 'sizeBytes'> & { bucket: string }
   target: { Bucket: string; Key: string }
@@ -57,9 +56,8 @@ export function requireEtag(result: { ETag?: string | undefined } | undefined): 
 export const failureOf = (error: unknown) => (error instanceof ServiceError ? error.cause : error)
 
 /**
- * The object after a copy or completion that failed with `error`, if it exists all the same: the answer was lost, or S3
- * applied a try that it answered with an error, so that it refused the next one (412, 409). An unanswered try is never
- * repeated (send.ts), so what exists is complete.
+ * The object that exists although its copy or completion failed with `error`: the answer was lost, or S3 refused the
+ * next try (412, 409). A try without an answer is the last (send.ts), so what exists is complete.
  * @throws `error` if there is none
  */
 export async function requireArrived(
