@@ -49,10 +49,9 @@ export function createDocumentListing(table: Table & { now(): number }): Documen
     },
 
     async positionOf(workspaceId, documentId, signal) {
-      const options = { name: 'documents.find', signal }
-      const item = await getItem(table, documentKey({ workspaceId, documentId }), options, {
-        ProjectionExpression: 'created_at',
-      })
+      const key = documentKey({ workspaceId, documentId })
+      const read = { ProjectionExpression: 'created_at' }
+      const item = await getItem(table, key, { name: 'documents.find', signal }, read)
       // A tombstone has a creation time if it was once a document.
       const createdAt = item?.created_at?.S
       return createdAt === undefined ? undefined : { createdAt: new Date(createdAt), documentId }

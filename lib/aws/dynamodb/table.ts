@@ -10,6 +10,7 @@ import {
   type QueryCommandInput,
   ScanCommand,
   type ScanCommandInput,
+  type ScanCommandOutput,
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb'
@@ -41,6 +42,7 @@ export type Update = Condition &
 type Reading = Pick<GetItemCommandInput, 'ConsistentRead' | 'ProjectionExpression'>
 type Query = Omit<QueryCommandInput, 'TableName'> & { values: object }
 type Scan = Omit<ScanCommandInput, 'TableName'>
+type Page = Pick<ScanCommandOutput, 'Items' | 'LastEvaluatedKey'>
 type From = { after?: object | undefined; Limit?: number }
 
 /** Tries of one BatchGetItem: DynamoDB leaves out what exceeds 16 MB and what it throttles. */
@@ -113,11 +115,6 @@ export function pagesOf(table: Table, partition: object, options: SendOptions, f
 export function scan({ client, tableName: TableName }: Table, options: SendOptions, input: Scan = {}) {
   const wanted = { TableName, ConsistentRead: true, ...input }
   return listPages((start) => send(client, new ScanCommand({ ...wanted, ...start }), options))
-}
-
-interface Page {
-  Items?: Attributes[] | undefined
-  LastEvaluatedKey?: Attributes | undefined
 }
 
 /** @param readPage gets the start of the page, to be spread into the command */

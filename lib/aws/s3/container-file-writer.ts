@@ -5,15 +5,7 @@ import type { RequestScope } from '../../telemetry.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
 import { createContainerLookups, metadataOf, type SandboxSettings, toContainerFile } from './container-file.ts'
-import {
-  type CopiedObject,
-  copiesWhole,
-  failureOf,
-  ONLY_NEW,
-  requireEtag,
-  type ServerSideCopy,
-  type Upload,
-} from './copy-requests.ts'
+import { copiesWhole, failureOf, ONLY_NEW, requireEtag, type ServerSideCopy, type Upload } from './copy-requests.ts'
 import { quickCall } from './head-object.ts'
 import { KMS_FAILURE, type ObjectCopySettings } from './object-copy.ts'
 import { copyServerSide } from './server-side-copy.ts'
@@ -42,15 +34,13 @@ export function createContainerFileWriter(settings: ObjectCopySettings & Sandbox
           upload = begun
         },
       }
-      let copied: CopiedObject
-      try {
-        copied = await copyServerSide(copy, settings, deadline.signal)
-      } catch (error) {
+      const copied = await copyServerSide(copy, settings, deadline.signal).catch(async (error) => {
         // What cannot be aborted is ended by the bucket's rule for unfinished uploads.
         if (upload) await abort(upload, deadline).catch((failure) => log.warn('upload not aborted', { error: failure }))
         if (isOvertaken(error)) return undefined
         throw translateFailure(error)
-      }
+      })
+      if (copied === undefined) return undefined
       const etag = quotedEtag(requireEtag(copied))
       // S3 does not tell when a copy in parts was modified; and the agent may have written another file by now.
       const found = copied.LastModified ? undefined : await findContainerFile(objectKey, deadline.signal)
