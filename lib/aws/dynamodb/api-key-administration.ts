@@ -4,7 +4,7 @@ import type { WorkspaceId } from '../../ids.ts'
 import { type ApiKeyItem, keyOfRecord, toRecord } from './api-key-store.ts'
 import { type Attributes, readOrName } from './codec.ts'
 import { LINK_PARTITIONS } from './links.ts'
-import { asRead, getItem, pagesOf, putItem, removeItem, scan, setting, type Table, updateItem } from './table.ts'
+import { getItem, pagesOf, putItem, removeItem, scan, settingIfSame, type Table, updateItem } from './table.ts'
 
 /** The others are stored as they are called: keyId as key_id. */
 const NAMES: Partial<Record<string, keyof ApiKeyItem>> = { isEnabled: 'status', expiresAtMs: 'expires_at' }
@@ -46,15 +46,9 @@ export function createApiKeyAdministration(table: Table): ApiKeyAdministration {
     },
 
     async change(keyId, change, signal, shown) {
-      const { UpdateExpression, ...update } = setting(toAttributes(change))
-      const { condition, ...read } = asRead(shown === undefined ? {} : toAttributes(pickShown(shown)))
-      const wanted = {
-        UpdateExpression,
-        ConditionExpression: ['attribute_exists(key_id)', condition].filter(Boolean).join(' AND '),
-        ExpressionAttributeNames: { ...update.ExpressionAttributeNames, ...read.ExpressionAttributeNames },
-        values: { ...update.values, ...read.values },
-        ReturnValues: 'ALL_NEW',
-      } as const
+      const read = shown === undefined ? {} : toAttributes(pickShown(shown))
+      const update = settingIfSame(read, toAttributes(change), 'attribute_exists(key_id)')
+      const wanted = { ...update, ReturnValues: 'ALL_NEW' } as const
       const { applied, item } = await updateItem(table, keyOfRecord(keyId), wanted, { name: 'keys.change', signal })
       const isDone = applied || (change.tokenHash !== undefined && hasToken(change.tokenHash, item))
       return isDone && item ? toRecord(item) : undefined

@@ -15,7 +15,7 @@ import {
   isForgotten,
   ONLY_OF_READY,
 } from './document-codec.ts'
-import { asRead, getItem, getItems, putItem, removeItem, setting, type Table, updateItem } from './table.ts'
+import { getItem, getItems, putItem, removeItem, setting, settingIfSame, type Table, updateItem } from './table.ts'
 
 /** Index of the Documents table by due_shard and due_at. Contains only what expires, or may be left by a dead process. */
 export const DUE_INDEX = 'due'
@@ -129,9 +129,8 @@ export function createDocuments(table: Table & { leaseMs: number; now(): number 
     },
 
     async putStray(stray, signal) {
-      const { values, ...change } = setting(encodeDue(stray))
-      const condition = { ConditionExpression: `${IS_FREE} OR due_at < :due_at`, values }
-      await updateItem(table, attemptItemKey(stray), { ...change, ...condition }, closing('putStray', signal))
+      const change = { ...setting(encodeDue(stray)), ConditionExpression: `${IS_FREE} OR due_at < :due_at` }
+      await updateItem(table, attemptItemKey(stray), change, closing('putStray', signal))
     },
 
     async removeStray(stray, signal) {
@@ -141,16 +140,10 @@ export function createDocuments(table: Table & { leaseMs: number; now(): number 
 
     async setExpiry(document, expiresAt, signal) {
       if (endsSoon(document, now(), leaseMs)) return false
-      const { values, ...change } = setting({
-        due_at: expiresAt?.getTime(),
-        due_shard: expiresAt && dueShardOf('expiry', document.documentId),
-      })
-      const read = asRead({ due_at: document.expiresAt?.getTime() })
-      const update = {
-        ...change,
-        ConditionExpression: `${IN_STATE} AND ${read.condition}`,
-        values: { ...values, ...read.values, ...stateOf(document, 'ready') },
-      }
+      const due_shard = expiresAt && dueShardOf('expiry', document.documentId)
+      const due = { due_at: expiresAt?.getTime(), due_shard }
+      const change = settingIfSame({ due_at: document.expiresAt?.getTime() }, due, IN_STATE)
+      const update = { ...change, values: { ...change.values, ...stateOf(document, 'ready') } }
       const options = { name: 'documents.setExpiry', signal, ...SENT_ONCE }
       return (await updateItem(table, documentKey(document), update, options)).applied
     },

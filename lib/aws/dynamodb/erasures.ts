@@ -2,7 +2,7 @@ import type { Erasures } from '../../administration/ports/erasures.ts'
 import type { WorkspaceId } from '../../ids.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { IS_OPEN } from './ledger.ts'
-import { asRead, pagesOf, query, removeItems, setting, type Table, updateItem } from './table.ts'
+import { pagesOf, query, removeItems, settingIfSame, type Table, updateItem } from './table.ts'
 import { encodeErasure } from './workspace-codec.ts'
 
 /** Index of the Workspaces table. Contains only workspaces whose erasures go on. */
@@ -27,15 +27,14 @@ export function createErasures(table: Table & { documentsTable: string }): Erasu
     },
 
     async change(workspaceId, { shown, to }, signal) {
-      const change = setting(encodeErasure(to))
+      const condition = `attribute_exists(workspace_id) AND ${shown ? IS_IN_STATE : IS_OPEN}`
       // Each step has a time of its own.
-      const due = asRead({ erasure_due_at: shown?.dueAtMs })
+      const change = settingIfSame({ erasure_due_at: shown?.dueAtMs }, encodeErasure(to), condition)
       const update = {
         ...change,
         UpdateExpression: `${change.UpdateExpression} ADD version :one`,
-        ConditionExpression: `attribute_exists(workspace_id) AND ${shown ? IS_IN_STATE : IS_OPEN} AND ${due.condition}`,
         ExpressionAttributeNames: { ...change.ExpressionAttributeNames, ...(shown && STATE_NAME) },
-        values: { ...change.values, ...due.values, ':one': 1, ':state': shown?.state },
+        values: { ...change.values, ':one': 1, ':state': shown?.state },
       }
       // Sent once: a repetition would find its own write, and say that nothing was done.
       const options = { name: 'erasures.change', signal, ...SENT_ONCE }

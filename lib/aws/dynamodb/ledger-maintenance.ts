@@ -6,7 +6,7 @@ import type { LedgerMaintenance } from '../../ledger/ports/ledger-maintenance.ts
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { readOrName } from './codec.ts'
 import { createLedger, IS_OPEN, type LedgerSettings } from './ledger.ts'
-import { asRead, putItem, removeItem, scan, setting, updateItem } from './table.ts'
+import { putItem, removeItem, scan, settingIfSame, updateItem } from './table.ts'
 import { decodeLedger, encodeNewWorkspace, encodeSettings } from './workspace-codec.ts'
 
 const IS_SAME_LEDGER = 'created_at = :created_at AND version >= :version'
@@ -85,15 +85,15 @@ export function createLedgerMaintenance(table: LedgerSettings): LedgerMaintenanc
 
     async change(workspaceId, { shown, to }, signal) {
       const wanted = encodeSettings(to)
-      const { condition, values } = asRead(encodeSettings(shown, to))
-      const change = setting(wanted, to.quotaBytes === undefined ? [] : [KEEP_USED_BYTES])
+      const condition = `attribute_exists(workspace_id) AND ${IS_NOT_ERASED}`
+      const keep = to.quotaBytes === undefined ? [] : [KEEP_USED_BYTES]
+      const change = settingIfSame(encodeSettings(shown, to), wanted, condition, keep)
       const differenceBytes = to.quotaBytes === undefined ? undefined : to.quotaBytes - shown.quotaBytes
       const update = {
         ...change,
         UpdateExpression: `${change.UpdateExpression} ADD version :one`,
-        ConditionExpression: `attribute_exists(workspace_id) AND ${condition} AND ${IS_NOT_ERASED}`,
         ExpressionAttributeNames: { ...change.ExpressionAttributeNames, '#state': 'state' },
-        values: { ...change.values, ...values, ':difference': differenceBytes, ':one': 1, ':scheduled': 'scheduled' },
+        values: { ...change.values, ':difference': differenceBytes, ':one': 1, ':scheduled': 'scheduled' },
         ReturnValues: 'ALL_NEW',
       } as const
       const isAsWanted = (ledger: WorkspaceLedger) => isDeepStrictEqual(encodeSettings(ledger, to), wanted)

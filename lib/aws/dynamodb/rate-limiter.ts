@@ -13,7 +13,7 @@ import {
 import { type RateLimitPolicy, rateLimitOf } from '../../config.ts'
 import type { WorkspaceId } from '../../ids.ts'
 import type { Attributes } from './codec.ts'
-import { asRead, getItem, setting, type Table, type Update, updateItem } from './table.ts'
+import { asRead, getItem, setting, settingIfSame, type Table, type Update, updateItem } from './table.ts'
 
 const IS_QUIET = '(attribute_not_exists(tat_ms) OR tat_ms <= :now)'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
@@ -126,19 +126,11 @@ export function createRateLimiter(
     const { requestsPerMinute: per_minute, isDisabled: disabled, version } = limits
     const key = { key_id: workspaceCounterId(workspaceId) }
     const options = { name: 'rateLimit.setLimits', signal }
-    const set = ['version = :version', 'ttl_at = :ttl_at']
-    const values = { ':version': version, ':ttl_at': ttlAt(policyOf(per_minute), now()) }
-    const { condition, ...same } = asRead({ per_minute, disabled })
-    const keeping = {
-      UpdateExpression: `SET ${set.join(', ')}`,
-      ConditionExpression: `${IS_OLDER} AND ${condition}`,
-      ExpressionAttributeNames: same.ExpressionAttributeNames,
-      values: { ...same.values, ...values },
-    }
+    const newer = { version, ttl_at: ttlAt(policyOf(per_minute), now()) }
+    const keeping = settingIfSame({ per_minute, disabled }, newer, IS_OLDER)
     if ((await updateItem(table, key, keeping, options)).applied) return
-    const changing = setting({ per_minute, disabled, tat_ms: undefined }, set)
-    const change = { ...changing, ConditionExpression: IS_OLDER, values: { ...changing.values, ...values } }
-    await updateItem(table, key, change, options)
+    const changing = setting({ ...newer, per_minute, disabled, tat_ms: undefined })
+    await updateItem(table, key, { ...changing, ConditionExpression: IS_OLDER }, options)
   }
 
   function remember(workspaceId: WorkspaceId, perMinute: number | undefined) {

@@ -149,6 +149,18 @@ export function setting(attributes: object, alsoSet: readonly string[] = []) {
   return { UpdateExpression: clauses.filter(Boolean).join(' '), ExpressionAttributeNames: namesOf(attributes), values }
 }
 
+/** Sets these attributes if the condition holds, and `shown` are as they were read. */
+export function settingIfSame(shown: object, attributes: object, condition: string, alsoSet?: string[]) {
+  const { condition: isAsRead, ...read } = asRead(shown)
+  const change = setting(attributes, alsoSet)
+  return {
+    UpdateExpression: change.UpdateExpression,
+    ConditionExpression: [condition, isAsRead].filter(Boolean).join(' AND '),
+    ExpressionAttributeNames: { ...change.ExpressionAttributeNames, ...read.ExpressionAttributeNames },
+    values: { ...change.values, ...read.values },
+  }
+}
+
 /** The condition that these attributes are as they were read; undefined: not there. */
 export function asRead(attributes: object) {
   const all = Object.entries(attributes)
