@@ -14,7 +14,7 @@ const config = readVariables(process.env, { serviceName: {}, eventBus: {}, event
 const deps = {
   eventOf,
   bus: createEventBus({ ...config, client: createBusClient(NAME) }),
-  kept: createKeptRecords<StreamRecord>({ ...config, client: createQueueClient(NAME) }),
+  kept: createKeptRecords({ ...config, client: createQueueClient(NAME) }),
   log: createLog({ ...config, functionName: NAME }),
 }
 

@@ -14,7 +14,7 @@ export interface EventBus {
 }
 
 /** Keeps what can be put on no bus, whole, for people. */
-export interface KeptRecords<StreamRecord> {
+export interface KeptRecords {
   /** @throws when it is not kept */
-  keep(record: StreamRecord, reason: string, signal: AbortSignal): Promise<void>
+  keep(record: unknown, reason: string, signal: AbortSignal): Promise<void>
 }

@@ -5,7 +5,7 @@ interface PublishDependencies<StreamRecord> {
   /** @returns undefined: it is no event @throws when it cannot be read */
   eventOf(record: StreamRecord): BusEvent | undefined
   bus: EventBus
-  kept: KeptRecords<StreamRecord>
+  kept: KeptRecords
   log: Log
 }
 

@@ -7,10 +7,7 @@ const NOT_TAKEN = /[\ufffe\uffff]/g
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16)}`
 
 /** In the queue. Each message is a valid event for the function: invoked with it, it tries to put the record again. */
-export function createKeptRecords<StreamRecord>(settings: {
-  client: SQSClient
-  eventsQueueUrl: string
-}): KeptRecords<StreamRecord> {
+export function createKeptRecords(settings: { client: SQSClient; eventsQueueUrl: string }): KeptRecords {
   const { client, eventsQueueUrl: QueueUrl } = settings
   return {
     async keep(record, reason, signal) {

@@ -38,7 +38,7 @@ function setUp({ judge = () => undefined, answer, isQueueDown = false }: Partial
     SendMessageCommand: ({ MessageBody }) => (isQueueDown ? refused(503) : { count: messages.push(MessageBody) }),
   })
   const bus = createEventBus({ client, eventBus: 'files' })
-  const deps = { eventOf, bus, kept: createKeptRecords<StreamRecord>({ client, eventsQueueUrl: 'q' }) }
+  const deps = { eventOf, bus, kept: createKeptRecords({ client, eventsQueueUrl: 'q' }) }
   return {
     publish: async (...records: StreamRecord[]) =>
       records.indexOf((await publishEvents(records, { ...deps, log: createRecordingLog(logged) }, signal)) as never),
