@@ -42,6 +42,7 @@ const REMOVE_ENTRY = 'REMOVE #entries.#entry'
 const RETURN_BYTES = 'SET remaining_bytes = remaining_bytes + #entries.#entry.n, documents = documents - :one'
 
 type Kind = 'holds' | 'refunds'
+type EntryNames = Record<string, string>
 
 /** A long workspace id takes the room of some holds. */
 function mostHolds(workspaceId: WorkspaceId): number {
@@ -120,21 +121,15 @@ export function createLedger(table: LedgerSettings): Ledger {
   }
 
   /** A write that may be repeated: without its entry, it changes nothing. */
-  function close(
-    name: string,
-    of: HoldKey,
-    UpdateExpression: string,
-    ExpressionAttributeNames: Record<string, string>,
-    signal: AbortSignal,
-  ) {
-    const change: Update = {
-      UpdateExpression: `${UpdateExpression} ${COUNT_CHANGE}`,
+  function close(name: string, of: HoldKey, change: string, names: EntryNames, signal: AbortSignal) {
+    const update: Update = {
+      UpdateExpression: `${change} ${COUNT_CHANGE}`,
       ConditionExpression: IS_THERE,
-      ExpressionAttributeNames,
+      ExpressionAttributeNames: names,
       values: { ':one': 1 },
       ReturnValues: 'ALL_NEW',
     }
-    return updateItem(table, keyOf(of), change, { name: `ledger.${name}`, signal, ...SOON })
+    return updateItem(table, keyOf(of), update, { name: `ledger.${name}`, signal, ...SOON })
   }
 
   /**

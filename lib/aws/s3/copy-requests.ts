@@ -60,19 +60,14 @@ export const failureOf = (error: unknown) => (error instanceof ServiceError ? er
  * next try (412, 409). A try without an answer is the last (send.ts), so what exists is complete.
  * @throws `error` if there is none
  */
-export async function requireArrived(
-  error: unknown,
-  { target, isArrived }: ServerSideCopy,
-  client: S3Client,
-  signal: AbortSignal,
-): Promise<HeadObjectCommandOutput> {
+export async function requireArrived(error: unknown, copy: ServerSideCopy, client: S3Client, signal: AbortSignal) {
   const isUnanswered = error instanceof ServiceError && error.isUnanswered
   const cause = failureOf(error)
   const isUploadGone = cause instanceof Error && cause.name === 'NoSuchUpload'
   const isRefused = statusOf(cause) === 412 || statusOf(cause) === 409
   if (!isUnanswered && !isUploadGone && !isRefused) throw error
   // A HeadObject that fails proves nothing: the error of the copy stands.
-  const head = await headObject(client, { ...target, ChecksumMode: 'ENABLED' }, signal).catch(() => undefined)
-  if (head && isArrived(head)) return head
+  const head = await headObject(client, { ...copy.target, ChecksumMode: 'ENABLED' }, signal).catch(() => undefined)
+  if (head && copy.isArrived(head)) return head
   throw error
 }

@@ -55,15 +55,10 @@ export async function copyServerSide(
   }
 }
 
-async function copyInParts(
-  copy: ServerSideCopy,
-  plan: PartPlan,
-  client: S3Client,
-  signal: AbortSignal,
-): Promise<CopiedObject> {
+async function copyInParts(copy: ServerSideCopy, plan: PartPlan, client: S3Client, signal: AbortSignal) {
   const upload = await createUpload(copy, client, signal)
   copy.onUpload?.(upload)
-  const Parts = await copyParts(upload, copy.source, plan, client, signal)
+  const Parts = await copyParts(upload, copy, plan, client, signal)
 
   // This makes the object appear. S3 may take minutes, so it gets all the time of the request. It is sent again only
   // after an error answer; S3 may answer the repetition with 200, 412 or NoSuchUpload.
@@ -87,13 +82,9 @@ async function copyInParts(
  * When one part fails, the others are aborted, and all have ended before its failure is thrown: nothing is still running
  * when the caller aborts the upload.
  */
-async function copyParts(
-  upload: Upload,
-  source: ServerSideCopy['source'],
-  { partBytes, partCount }: PartPlan,
-  client: S3Client,
-  signal: AbortSignal,
-): Promise<CompletedPart[]> {
+async function copyParts(upload: Upload, copy: ServerSideCopy, plan: PartPlan, client: S3Client, signal: AbortSignal) {
+  const { source } = copy
+  const { partBytes, partCount } = plan
   const pinned = pinnedSource(source)
   const failed = new AbortController()
   const partSignal = AbortSignal.any([signal, failed.signal])
