@@ -76,11 +76,10 @@ export function createApiKeyAdministration(table: Table): ApiKeyAdministration {
 const hasToken = (tokenHash: string, item: Attributes | undefined) => item?.token_hash?.S === tokenHash
 
 function toAttributes(key: ApiKeyRecord | ApiKeyChange): Record<string, unknown> {
-  const entries = Object.entries({ ...key, ...('isEnabled' in key && { isEnabled: toStatus(key.isEnabled) }) })
+  const status = 'isEnabled' in key && { isEnabled: key.isEnabled ? 'enabled' : 'disabled' }
+  const entries = Object.entries({ ...key, ...status })
   return Object.fromEntries(entries.map(([member, value]) => [nameOf(member), value]))
 }
-
-const toStatus = (isEnabled: boolean | undefined) => (isEnabled ? 'enabled' : 'disabled')
 
 /** The ends of former tokens are computed from these, so they must not have changed. */
 const pickShown = ({ tokenHash, isEnabled, expiresAtMs }: ApiKeyRecord) => ({ tokenHash, isEnabled, expiresAtMs })

@@ -14,21 +14,18 @@ const PASSING = new Set(['InternalFailure', 'ThrottlingException', 'no answer'])
 /** Some ten seconds. An event may come twice anyway. */
 const PATIENT = { tries: 10, retryForMs: 10_000, longestPauseMs: 4000 }
 
+type Refusals = Map<BusEvent, Refusal>
+
 export function createEventBus({ client, eventBus }: { client: EventBridgeClient; eventBus: string }): EventBus {
   return {
     async put(events, signal) {
-      const refusals = new Map<BusEvent, Refusal>()
+      const refusals: Refusals = new Map()
       await Promise.all(batchesOf(events).map((batch) => putBatch(batch, refusals, signal)))
       return refusals
     },
   }
 
-  async function putBatch(
-    batch: readonly BusEvent[],
-    refusals: Map<BusEvent, Refusal>,
-    signal: AbortSignal,
-    sent = 1,
-  ): Promise<void> {
+  async function putBatch(batch: BusEvent[], refusals: Refusals, signal: AbortSignal, sent = 1): Promise<void> {
     try {
       const command = new PutEventsCommand({ Entries: batch.map(entryOf) })
       const { Entries = [] } = await send(client, command, { name: 'PutEvents', signal, ...PATIENT })

@@ -1,5 +1,5 @@
 import { type Reason, ServiceError } from '../../errors.ts'
-import type { Copied, CopyRequest } from '../../promotion/ports/object-store.ts'
+import type { CopyRequest } from '../../promotion/ports/object-store.ts'
 import { statusOf } from '../calls/failures.ts'
 import { readStart } from './container-file.ts'
 import { ONLY_NEW, type ServerSideCopy, type ServerSideCopySettings } from './copy-requests.ts'
@@ -15,11 +15,8 @@ export interface ObjectCopySettings extends ServerSideCopySettings {
 export const KMS_FAILURE = /^KMS\./
 
 /** A server-side copy. @throws ServiceError container_file_changed, container_file_archived, container_file_encrypted */
-export async function copyObject(
-  { source, objectKey, mimeType }: CopyRequest,
-  settings: ObjectCopySettings,
-  signal: AbortSignal,
-): Promise<Copied> {
+export async function copyObject(request: CopyRequest, settings: ObjectCopySettings, signal: AbortSignal) {
+  const { source, objectKey, mimeType } = request
   const { contentEncoding, contentLanguage: ContentLanguage } = source
   const copy: ServerSideCopy = {
     source: { ...source, bucket: settings.sandboxBucket },
