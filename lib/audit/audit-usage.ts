@@ -6,12 +6,8 @@ import { isOverdue } from './audit-leftovers.ts'
 import type { NotAddedUpReason } from './findings.ts'
 import type { StoredItem } from './ports/document-maintenance.ts'
 
-/**
- * The sum of a workspace's items of Documents, as far as they were read: plain JSON, which goes from slice to slice. Items may be
- * read for hours while the workspace changes: each tells whether the ledger counted it at the cut.
- */
+/** The sum of a workspace's items, as far as they were read: plain JSON, which goes from slice to slice. */
 export interface UsageSum {
-  /** One read of the ledger, before any item. */
   cut: LedgerCut
   cutAtMs: number
   /** Counted by the ledger at the cut: its own holds, and the items that say so. */

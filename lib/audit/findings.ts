@@ -2,9 +2,9 @@ import type { AttemptId, DocumentId, WorkspaceId } from '../ids.ts'
 
 export type Finding = FindingFact & { isRepaired: boolean }
 
+/** What each means, and what repairs it: docs/administration.md, "Audit and repair". */
 export type FindingFact = { workspaceId: WorkspaceId } & (
   | { kind: 'drift'; usedBytes: number; expectedBytes: number; documents: number; expectedDocuments: number }
-  /** An item, or a hold in the ledger, that nobody has gone on with. A deletion may have both. */
   | {
       kind: 'old_leftover'
       attemptId: AttemptId
@@ -15,14 +15,10 @@ export type FindingFact = { workspaceId: WorkspaceId } & (
     }
   | { kind: 'overdue_expiry'; documentId: DocumentId; sizeBytes: number; overdueMs: number }
   | { kind: 'object_without_document'; objectKey: string; sizeBytes: number }
-  /** The content of a document is gone. Repairing means deleting its record: restore the content first, if you can. */
   | { kind: 'document_without_object'; documentId: DocumentId; objectKey: string; sizeBytes: number }
-  /** Never repaired: somebody has to look at it. */
   | { kind: 'wrong_size'; documentId: DocumentId; objectKey: string; sizeBytes: number; objectBytes: number }
   | { kind: 'wrong_sha256'; documentId: DocumentId; objectKey: string; sha256: string; objectSha256: string | null }
-  /** An item in a form that this service does not write; a workspace that has one cannot be added up. */
   | { kind: 'unreadable_item'; message: string }
-  /** The audit of the workspace kept failing, so it was skipped. */
   | { kind: 'not_audited'; message: string }
 )
 
@@ -55,7 +51,6 @@ export const NOTHING_AUDITED = {
   documentBytes: 0,
   findings: 0,
   repaired: 0,
-  /** Workspaces whose bytes could not be added up. */
   notAddedUp: 0,
 }
 export type AuditCounters = typeof NOTHING_AUDITED

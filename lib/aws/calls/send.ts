@@ -23,7 +23,6 @@ export interface SendOptions {
   tries?: number
   /** How long to repeat a throttled call, which certainly was not applied. */
   retryForMs?: number
-  /** Between two tries. */
   longestPauseMs?: number
   /** For one try. Left out: the client's own. */
   requestTimeoutMs?: number

@@ -8,7 +8,6 @@ import { getItem, putItem, type Table, type Update, updateItem, updateOf, writte
 import { decodeLedger, decodeUsage, encodeHold, encodeNewWorkspace, encodeRefund } from './workspace-codec.ts'
 
 export interface LedgerSettings extends Table {
-  /** For workspaces without a quota of their own. */
   defaultQuotaBytes: number
   now(): number
 }
@@ -132,10 +131,7 @@ export function createLedger(table: LedgerSettings): Ledger {
     return updateItem(table, keyOf(of), update, { name: `ledger.${name}`, signal, ...SOON })
   }
 
-  /**
-   * Retries while all places are taken: at once if leftovers take some, as the retry ignores these; else after a pause.
-   * @param entry a hold, or a refund
-   */
+  /** Retries while all places are taken: at once if leftovers take some, which the retry ignores; else after a pause. */
   async function open(kind: Kind, entry: Hold, signal: AbortSignal, retryForMs: number, change: Update) {
     const most = kind === 'holds' ? mostHolds(entry.workspaceId) : MAX_REFUNDS
     const commandIgnoring = (leftovers: number) => {
