@@ -30,8 +30,8 @@ const PLAIN = `
   enter entry erased event expired expiry fact failure find forgotten formed found free get grant hash head index
   interval item join keep kept kms least limiter listed listing log longer longest length lookups maintained maintenance many
   map matches missing ms named never nothing now of on once one only options or outage owner parallel part partition pause pay
-  pending perform pinned plan preconditions prefixes process projection promotable promotion put queue range rate read
-  ready record refused region remove report require resolve run s3 sandbox send sent server set setting side
+  pending perform pinned plan preconditions prefixes process projection promotable promotion put query queue range rate read
+  ready record refused region remove report require resolve run s3 sandbox scan send sent server set setting side
   signer skew skip soon sorted spent start state storage store stored stream sum table take target task throttled time
   timeout tolerance unanswered units update upload usage was well whole why with without work
   writer written

@@ -4,7 +4,7 @@ import type { WorkspaceId } from '../../ids.ts'
 import { type ApiKeyItem, keyOfRecord, toRecord } from './api-key-store.ts'
 import { type Attributes, readOrName } from './codec.ts'
 import { LINK_PARTITIONS } from './links.ts'
-import { getItem, pagesOf, putItem, removeItem, scan, settingIfSame, type Table, updateItem } from './table.ts'
+import { getItem, pagesOf, putItem, removeItem, scan, settingIfAsRead, type Table, updateItem } from './table.ts'
 
 /** The others are stored as they are called: keyId as key_id. */
 const NAMES: Partial<Record<string, keyof ApiKeyItem>> = { isEnabled: 'status', expiresAtMs: 'expires_at' }
@@ -47,7 +47,7 @@ export function createApiKeyAdministration(table: Table): ApiKeyAdministration {
 
     async change(keyId, change, signal, shown) {
       const read = shown === undefined ? {} : toAttributes(pickShown(shown))
-      const update = settingIfSame(read, toAttributes(change), 'attribute_exists(key_id)')
+      const update = settingIfAsRead(read, toAttributes(change), 'attribute_exists(key_id)')
       const wanted = { ...update, ReturnValues: 'ALL_NEW' } as const
       const { applied, item } = await updateItem(table, keyOfRecord(keyId), wanted, { name: 'keys.change', signal })
       const isDone = applied || (change.tokenHash !== undefined && hasToken(change.tokenHash, item))

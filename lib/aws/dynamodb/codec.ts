@@ -26,8 +26,6 @@ interface Attribute<Item> {
   isKept?: true
 }
 
-export const OPTIONAL = { isOptional: true } as const
-
 /** The attributes of an item by their stored names: reading, writing and projections follow from it. */
 export type Codec<Item> = Readonly<Record<string, Attribute<Item>>>
 

@@ -11,11 +11,12 @@ import type {
   WorkspaceDocument,
 } from '../../ledger/ports/documents.ts'
 import { UnreadableItemError } from '../../ledger/ports/unreadable-item.ts'
-import { type Attributes, type Codec, decode, encode, nameOf, OPTIONAL, partOf } from './codec.ts'
+import { type Attributes, type Codec, decode, encode, nameOf, partOf } from './codec.ts'
 
 const KEPT = { isKept: true } as const
 const LISTED = { isListed: true } as const
 const BOTH = { ...KEPT, ...LISTED } as const
+const OPTIONAL = { isOptional: true } as const
 
 /** A document's attributes. Its place in the index of lists, `listed_at`, and its shard of due work follow from them. */
 export const READY = {

@@ -15,7 +15,7 @@ import {
   isForgotten,
   ONLY_OF_READY,
 } from './document-codec.ts'
-import { getItem, getItems, putItem, removeItem, setting, settingIfSame, type Table, updateItem } from './table.ts'
+import { getItem, getItems, putItem, removeItem, setting, settingIfAsRead, type Table, updateItem } from './table.ts'
 
 /** Index of the Documents table by due_shard and due_at. Contains only what expires, or may be left by a dead process. */
 export const DUE_INDEX = 'due'
@@ -142,7 +142,7 @@ export function createDocuments(table: Table & { leaseMs: number; now(): number 
       if (endsSoon(document, now(), leaseMs)) return false
       const due_shard = expiresAt && dueShardOf('expiry', document.documentId)
       const due = { due_at: expiresAt?.getTime(), due_shard }
-      const change = settingIfSame({ due_at: document.expiresAt?.getTime() }, due, IN_STATE)
+      const change = settingIfAsRead({ due_at: document.expiresAt?.getTime() }, due, IN_STATE)
       const update = { ...change, values: { ...change.values, ...stateOf(document, 'ready') } }
       const options = { name: 'documents.setExpiry', signal, ...SENT_ONCE }
       return (await updateItem(table, documentKey(document), update, options)).applied

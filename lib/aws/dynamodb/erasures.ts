@@ -2,7 +2,7 @@ import type { Erasures } from '../../administration/ports/erasures.ts'
 import type { WorkspaceId } from '../../ids.ts'
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { IS_OPEN } from './ledger.ts'
-import { pagesOf, query, removeItems, settingIfSame, type Table, updateItem } from './table.ts'
+import { pagesOf, query, removeItems, settingIfAsRead, type Table, updateItem } from './table.ts'
 import { encodeErasure } from './workspace-codec.ts'
 
 /** Index of the Workspaces table. Contains only workspaces whose erasures go on. */
@@ -29,7 +29,7 @@ export function createErasures(table: Table & { documentsTable: string }): Erasu
     async change(workspaceId, { shown, to }, signal) {
       const condition = `attribute_exists(workspace_id) AND ${shown ? IS_IN_STATE : IS_OPEN}`
       // Each step has a time of its own.
-      const change = settingIfSame({ erasure_due_at: shown?.dueAtMs }, encodeErasure(to), condition)
+      const change = settingIfAsRead({ erasure_due_at: shown?.dueAtMs }, encodeErasure(to), condition)
       const update = {
         ...change,
         UpdateExpression: `${change.UpdateExpression} ADD version :one`,

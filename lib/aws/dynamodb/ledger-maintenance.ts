@@ -6,7 +6,7 @@ import type { LedgerMaintenance } from '../../ledger/ports/ledger-maintenance.ts
 import { CLOSING, SENT_ONCE } from '../calls/send.ts'
 import { readOrName } from './codec.ts'
 import { createLedger, IS_OPEN, type LedgerSettings } from './ledger.ts'
-import { putItem, removeItem, scan, settingIfSame, updateItem } from './table.ts'
+import { putItem, removeItem, scan, settingIfAsRead, updateItem } from './table.ts'
 import { decodeLedger, encodeNewWorkspace, encodeSettings } from './workspace-codec.ts'
 
 const IS_SAME_LEDGER = 'created_at = :created_at AND version >= :version'
@@ -87,7 +87,7 @@ export function createLedgerMaintenance(table: LedgerSettings): LedgerMaintenanc
       const wanted = encodeSettings(to)
       const condition = `attribute_exists(workspace_id) AND ${IS_NOT_ERASED}`
       const keep = to.quotaBytes === undefined ? [] : [KEEP_USED_BYTES]
-      const change = settingIfSame(encodeSettings(shown, to), wanted, condition, keep)
+      const change = settingIfAsRead(encodeSettings(shown, to), wanted, condition, keep)
       const differenceBytes = to.quotaBytes === undefined ? undefined : to.quotaBytes - shown.quotaBytes
       const update = {
         ...change,

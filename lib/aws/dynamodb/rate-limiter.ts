@@ -13,7 +13,7 @@ import {
 import { type RateLimitPolicy, rateLimitOf } from '../../config.ts'
 import type { WorkspaceId } from '../../ids.ts'
 import type { Attributes } from './codec.ts'
-import { asRead, getItem, setting, settingIfSame, type Table, type Update, updateItem } from './table.ts'
+import { asRead, getItem, setting, settingIfAsRead, type Table, type Update, updateItem } from './table.ts'
 
 const IS_QUIET = '(attribute_not_exists(tat_ms) OR tat_ms <= :now)'
 const IS_BUSY_WITHIN_LIMIT = 'tat_ms > :now AND tat_ms <= :latest_tat'
@@ -127,7 +127,7 @@ export function createRateLimiter(
     const key = { key_id: workspaceCounterId(workspaceId) }
     const options = { name: 'rateLimit.setLimits', signal }
     const newer = { version, ttl_at: ttlAt(policyOf(per_minute), now()) }
-    const keeping = settingIfSame({ per_minute, disabled }, newer, IS_OLDER)
+    const keeping = settingIfAsRead({ per_minute, disabled }, newer, IS_OLDER)
     if ((await updateItem(table, key, keeping, options)).applied) return
     const changing = setting({ ...newer, per_minute, disabled, tat_ms: undefined })
     await updateItem(table, key, { ...changing, ConditionExpression: IS_OLDER }, options)

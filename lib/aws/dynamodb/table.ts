@@ -150,7 +150,7 @@ export function setting(attributes: object, alsoSet: readonly string[] = []) {
 }
 
 /** Sets these attributes if the condition holds, and `shown` are as they were read. */
-export function settingIfSame(shown: object, attributes: object, condition: string, alsoSet?: string[]) {
+export function settingIfAsRead(shown: object, attributes: object, condition: string, alsoSet?: string[]) {
   const { condition: isAsRead, ...read } = asRead(shown)
   const change = setting(attributes, alsoSet)
   return {

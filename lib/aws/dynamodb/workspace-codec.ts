@@ -8,7 +8,7 @@ import type {
   WorkspaceLedger,
   WorkspaceSettings,
 } from '../../ledger/ports/ledger.ts'
-import { type Attributes, type Codec, decode, decodeMap, encode, OPTIONAL } from './codec.ts'
+import { type Attributes, type Codec, decode, decodeMap, encode } from './codec.ts'
 
 /** An item of the Workspaces table: what is counted, and the holds and refunds under way. */
 interface WorkspaceItem extends Omit<WorkspaceLedger, 'usedBytes' | 'holds' | 'refunds' | 'erasure'> {
@@ -24,6 +24,8 @@ interface WorkspaceItem extends Omit<WorkspaceLedger, 'usedBytes' | 'holds' | 'r
   /** When the erasure's next step is due; the key of the index `erasures`. */
   erasureDueAtMs?: number
 }
+
+const OPTIONAL = { isOptional: true } as const
 
 const SETTINGS = {
   quota_bytes: { member: 'quotaBytes', kind: 'number' },

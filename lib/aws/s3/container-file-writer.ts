@@ -6,7 +6,7 @@ import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
 import { createContainerLookups, metadataOf, type SandboxSettings, toContainerFile } from './container-file.ts'
 import { copiesWhole, failureOf, ONLY_NEW, requireEtag, type ServerSideCopy, type Upload } from './copy-requests.ts'
-import { quickCall } from './head-object.ts'
+import { callOptions } from './head-object.ts'
 import { KMS_FAILURE, type ObjectCopySettings } from './object-copy.ts'
 import { copyServerSide } from './server-side-copy.ts'
 
@@ -49,7 +49,7 @@ export function createContainerFileWriter(settings: ObjectCopySettings & Sandbox
   }
 
   async function abort(upload: Upload, deadline: RequestScope['deadline']): Promise<void> {
-    const options = quickCall('AbortMultipartUpload', deadline.undoSignal())
+    const options = callOptions('AbortMultipartUpload', deadline.undoSignal())
     await send(client, new AbortMultipartUploadCommand(upload), options)
   }
 }

@@ -9,7 +9,7 @@ import { ServiceError } from '../../errors.ts'
 import { type AttemptId, isDocumentId } from '../../ids.ts'
 import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
-import { firstKey, headOrList, quickCall, sha256In } from './head-object.ts'
+import { callOptions, firstKey, headOrList, sha256In } from './head-object.ts'
 
 /** S3 user guide, "Working with archived objects": objects of these classes must be restored before they can be read. */
 const ARCHIVE_CLASSES = new Set(['GLACIER', 'DEEP_ARCHIVE'])
@@ -63,7 +63,7 @@ export async function readStart(
     IfMatch: etag,
     Range: `bytes=0-${wantedBytes - 1}`,
   })
-  const { Body } = await send(client, command, { ...quickCall('GetObject', signal), tries: 1 })
+  const { Body } = await send(client, command, { ...callOptions('GetObject', signal), tries: 1 })
   return (await Body?.transformToByteArray()) ?? new Uint8Array()
 }
 
@@ -71,7 +71,7 @@ export async function readStart(
 async function hasUnusableKey(client: S3Client, object: { Bucket: string; Key: string }, signal: AbortSignal) {
   try {
     const command = new GetObjectCommand({ ...object, Range: 'bytes=0-0' })
-    const { Body } = await send(client, command, quickCall('GetObject', signal))
+    const { Body } = await send(client, command, callOptions('GetObject', signal))
     await Body?.transformToByteArray()
     return false
   } catch (error) {

@@ -2,7 +2,7 @@ import { ListObjectsV2Command, type ListObjectsV2CommandOutput, type S3Client } 
 import { type ContainerFiles, quotedEtag } from '../../containers/container-files.ts'
 import { send } from '../calls/send.ts'
 import { createContainerLookups } from './container-file.ts'
-import { quickCall } from './head-object.ts'
+import { callOptions } from './head-object.ts'
 
 const MAX_KEYS = 1000
 const ONCE = { tries: 1, retryForMs: 0 }
@@ -15,7 +15,7 @@ export function createContainerFiles(settings: { client: S3Client; sandboxBucket
     async *listContainerFiles({ keyPrefix, afterKey, firstPage }, signal) {
       // Encoded, because keys may contain characters that XML cannot.
       const query = { Bucket, Prefix: keyPrefix, StartAfter: afterKey, EncodingType: 'url' } as const
-      const options = quickCall('ListObjectsV2', signal)
+      const options = callOptions('ListObjectsV2', signal)
       let ContinuationToken: string | undefined
       do {
         const [MaxKeys, patience] = ContinuationToken ? [MAX_KEYS, ONCE] : [Math.min(firstPage, MAX_KEYS), {}]

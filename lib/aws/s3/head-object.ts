@@ -10,12 +10,12 @@ import { statusOf } from '../calls/failures.ts'
 import { send } from '../calls/send.ts'
 
 /** Of a call that S3 answers at once. */
-export const quickCall = (name: string, signal: AbortSignal) => ({ name, signal, requestTimeoutMs: 3000 })
+export const callOptions = (name: string, signal: AbortSignal) => ({ name, signal, requestTimeoutMs: 3000 })
 
 /** @returns undefined when there is no such object */
 export async function headObject(client: S3Client, object: HeadObjectCommandInput, signal: AbortSignal) {
   try {
-    return await send(client, new HeadObjectCommand(object), quickCall('HeadObject', signal))
+    return await send(client, new HeadObjectCommand(object), callOptions('HeadObject', signal))
   } catch (error) {
     if (statusOf(error) === 404) return undefined
     throw error
@@ -62,6 +62,6 @@ async function isListed(client: S3Client, { Bucket, Key }: HeadObjectCommandInpu
 /** Among all keys that begin with the prefix, the prefix itself comes first. */
 export async function firstKey(client: S3Client, query: ListObjectsV2CommandInput, signal: AbortSignal) {
   const command = new ListObjectsV2Command({ ...query, MaxKeys: 1 })
-  const { Contents = [] } = await send(client, command, quickCall('ListObjectsV2', signal))
+  const { Contents = [] } = await send(client, command, callOptions('ListObjectsV2', signal))
   return Contents[0]?.Key
 }

@@ -13,7 +13,7 @@ import type { ObjectStore } from '../../promotion/ports/object-store.ts'
 import { send } from '../calls/send.ts'
 import { createContainerLookups, readStart, type SandboxSettings } from './container-file.ts'
 import { copiesWhole } from './copy-requests.ts'
-import { headOrList, quickCall, sha256In } from './head-object.ts'
+import { callOptions, headOrList, sha256In } from './head-object.ts'
 import { copyObject, type ObjectCopySettings } from './object-copy.ts'
 
 export function createObjectStore(settings: ObjectCopySettings & SandboxSettings): ObjectStore & ObjectMaintenance {
@@ -32,7 +32,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
       // Uploads first: one that is completed meanwhile leaves an object, which is deleted next.
       if (sizeBytes === undefined || !copiesWhole(sizeBytes, settings)) await abortUploads(objectKey, signal)
       const command = new DeleteObjectCommand({ Bucket: documentsBucket, Key: objectKey, VersionId })
-      await send(client, command, quickCall('DeleteObject', signal))
+      await send(client, command, callOptions('DeleteObject', signal))
     },
 
     async *listObjects(keyPrefix, signal, afterKey) {
@@ -65,7 +65,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     let ContinuationToken: string | undefined
     do {
       const command = new ListObjectsV2Command({ Bucket: documentsBucket, ...query, ContinuationToken })
-      const page: ListObjectsV2CommandOutput = await send(client, command, quickCall('ListObjectsV2', signal))
+      const page: ListObjectsV2CommandOutput = await send(client, command, callOptions('ListObjectsV2', signal))
       yield page
       ContinuationToken = page.NextContinuationToken
     } while (ContinuationToken)
@@ -76,7 +76,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
       if (upload.objectKey !== objectKey) continue
       const named = { Bucket: documentsBucket, Key: objectKey, UploadId: upload.uploadId }
       try {
-        await send(client, new AbortMultipartUploadCommand(named), quickCall('AbortMultipartUpload', signal))
+        await send(client, new AbortMultipartUploadCommand(named), callOptions('AbortMultipartUpload', signal))
       } catch (error) {
         if (!(error instanceof Error) || error.name !== 'NoSuchUpload') throw error
       }
@@ -87,7 +87,7 @@ export function createObjectStore(settings: ObjectCopySettings & SandboxSettings
     let markers: Partial<ListMultipartUploadsCommandInput> | undefined = {}
     while (markers) {
       const query = { Bucket: documentsBucket, Prefix: keyPrefix, ...markers }
-      const sent = send(client, new ListMultipartUploadsCommand(query), quickCall('ListMultipartUploads', signal))
+      const sent = send(client, new ListMultipartUploadsCommand(query), callOptions('ListMultipartUploads', signal))
       const list: ListMultipartUploadsCommandOutput = await sent
       for (const { Key: objectKey, UploadId: uploadId } of list.Uploads ?? []) {
         if (objectKey && uploadId) yield { objectKey, uploadId }
