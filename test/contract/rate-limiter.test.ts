@@ -40,13 +40,6 @@ it('counts several at once, all or none of them', async () => {
   expect(await several(3)).toMatchObject({ isAllowed: true, remaining: 0 })
 })
 
-it('gives a quiet key its whole burst back, and no more', async () => {
-  for (let i = 0; i < 3; i++) await take()
-  nowMs += 86_400_000
-  const allowed = [await take(), await take(), await take(), await take()].map(({ isAllowed }) => isAllowed)
-  expect(allowed).toEqual([true, true, true, false])
-})
-
 it.each([
   ['seven days and more, where the burst takes that long to come back', 1, 10_000, 600_000],
   ['a day at least', 600, 100, 86_400],

@@ -114,28 +114,6 @@ it('processes count a workspace as one would, by the limit that holds, and refus
   await assertProperty(fc.asyncProperty(histories, play), { numRuns: 500 })
 })
 
-it('a key with a limit of its own has a counter of its own, and is refused with its workspace', async () => {
-  const stored = createMemoryTables({ now: () => NOW_MS })
-  const { rateLimiter, workspaces } = openStores({
-    config: CONFIG,
-    dynamoDb: stored.client,
-    s3: {} as never,
-    now: () => NOW_MS,
-  })
-  const own = { id: 'key_1', workspaceId: WORKSPACE, requestsPerMinute: 12 }
-  const take = async () => (await rateLimiter.take(own, signal)).isAllowed
-  expect([await take(), await take(), await take()]).toEqual([true, true, false])
-  const { ledger } = await workspaces.create(WORKSPACE, { quotaBytes: 1, isDisabled: true }, signal)
-  await rateLimiter.setLimits(WORKSPACE, ledger, signal)
-  expect(await rateLimiter.take({ ...own, id: 'key_2' }, signal)).toMatchObject({ isAllowed: false, isDisabled: true })
-  expect(
-    stored
-      .attributes(RATE_LIMITS_TABLE)
-      .map(({ key_id }) => key_id?.S)
-      .toSorted(),
-  ).toEqual(['key_1', 'key_2', workspaceCounterId(WORKSPACE)].toSorted())
-})
-
 it.each([
   [undefined, 4, 1],
   [30, 5, 2],
