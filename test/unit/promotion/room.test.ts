@@ -17,17 +17,6 @@ function setUp() {
 }
 
 describe('requireRoom', () => {
-  it('lets pass what fits, and refuses what does not, with its figures; for many files it reads the ledger once', async () => {
-    const { ports, require, watch } = setUp()
-    await ports.addDocument(ports.begin({ sizeBytes: 900 }))
-    const { read, find } = watch()
-    await require(100, ports.begin())
-    const metadata = { quota_bytes: 1000, used_bytes: 900, file_bytes: 101 }
-    await expect(require(101)).rejects.toMatchObject({ reason: EXCEEDED, status: 403, metadata })
-    await require(0)
-    expect([read.mock.calls.length, find.mock.calls.length]).toEqual([1, 0])
-  })
-
   it('takes the default quota where there is no ledger yet, and makes none', async () => {
     const { ports, require } = setUp()
     await require(1000)
