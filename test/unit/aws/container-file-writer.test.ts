@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ContainerFile } from '../../../lib/containers/container-files.ts'
 import { type AttemptId, type DocumentId, formatFileId } from '../../../lib/ids.ts'
 import { contentOf, storedObject } from '../../support/aws/memory-s3.ts'
-import type { Store, WireRequest } from '../../support/aws/store.ts'
+import type { WireRequest } from '../../support/aws/store.ts'
 import { createRecordingLog, type LogLine } from '../../support/ports.ts'
 import { COPY_SETTINGS, createMemoryObjects } from '../../support/stores/memory-objects.ts'
 
@@ -45,23 +45,6 @@ const named = ({ method, path }: WireRequest) => `${method} ${path}`
 const broken = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
 describe.each(SIZES)('a copy into a container, %s', (_, sizeBytes, lastCall) => {
-  it.each([undefined, 'before'])('that S3 makes late leaves what was written since (over %s)', async (before) => {
-    const { objects, write, set, text } = prepare(sizeBytes, before)
-    const { store } = objects.wire
-    const late: WireRequest[] = []
-    objects.wire.store = async (request) => {
-      if (!lastCall.test(named(request))) return store(request)
-      late.push(request)
-      throw broken()
-    }
-    await expect(write()).rejects.toMatchObject({ reason: 'service_unavailable', isUnanswered: true })
-    expect(text()).toBe(before)
-    set('of the agent')
-    expect(late).toHaveLength(1)
-    for (const request of late) await store(request)
-    expect(text()).toBe('of the agent')
-  })
-
   it.each([undefined, 'before'])('whose answer is lost has succeeded if it is there (over %s)', async (before) => {
     const { objects, write, bytes, text } = prepare(sizeBytes, before)
     const { store } = objects.wire
@@ -109,25 +92,6 @@ describe.each(SIZES)('a copy into a container, %s', (_, sizeBytes, lastCall) => 
 
 describe('a copy in parts', () => {
   const [, [, sizeBytes, lastCall]] = SIZES
-
-  it('that dies half-way leaves no part of a file', async () => {
-    const { objects, write, text } = prepare(sizeBytes)
-    const { store } = objects.wire
-    // The process dies with the first part: no call comes from it any more.
-    let isDead = false
-    const dying: Store = async (request) => {
-      if (isDead) throw broken()
-      isDead = /partNumber/.test(request.path)
-      return store(request)
-    }
-    objects.wire.store = dying
-    await expect(write()).rejects.toMatchObject({ reason: 'service_unavailable' })
-    objects.wire.store = store
-    expect(text()).toBeUndefined()
-    // The bucket's rule ends it.
-    expect(objects.uploads.size).toBe(1)
-    expect((await write())?.etag).toMatch(/-2"$/)
-  })
 
   it('has its own ETag as the answer when its file is overwritten at once', async () => {
     const { objects, write, set } = prepare(sizeBytes)
