@@ -8,6 +8,9 @@ interface SentCommand {
   options: object
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: as above
+type Answer = (input: any, options: any) => object | Error | undefined | Promise<object>
+
 export const conditionFailed = (Item?: object) =>
   new ConditionalCheckFailedException({ $metadata: {}, message: 'no', Item } as never)
 
@@ -17,13 +20,13 @@ export function refused(status = 405, name = 'AccessDeniedException'): Error {
 }
 
 /** A client of AWS without a network that answers these commands, by name, and refuses all others. */
-// biome-ignore lint/suspicious/noExplicitAny: as above
-export function clientOf(answers: Record<string, (input: any) => object | Error | undefined> = {}) {
+export function clientOf(answers: Record<string, Answer> = {}) {
   const sent: SentCommand[] = []
   const send = async (command: object, options: object) => {
     const name = command.constructor.name
-    sent.push({ name, input: (command as { input: object }).input, options })
-    const answer = answers[name]?.((command as { input: object }).input) ?? refused()
+    const { input } = command as { input: object }
+    sent.push({ name, input, options })
+    const answer = (await answers[name]?.(input, options)) ?? refused()
     if (answer instanceof Error) throw answer
     return { $metadata: {}, ...answer }
   }

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { S3Client } from '@aws-sdk/client-s3'
 import { expect, it } from 'vitest'
 import { copyObject } from '../../../lib/aws/s3/object-copy.ts'
 import type { ContainerFile } from '../../../lib/containers/container-files.ts'
-import { refused } from '../../support/stores/client-of.ts'
+import { clientOf, refused } from '../../support/stores/client-of.ts'
 
 const MIB = 1024 ** 2
 const PARTS = 40
@@ -15,35 +14,21 @@ const REQUEST = {
 
 /** An S3 that copies parts as the test says, and keeps count of them. */
 function startS3(copyPart: (number: number, signal: AbortSignal, underWay: number) => Promise<unknown>) {
-  const seen = { underWay: 0, most: 0, sent: 0, parts: [] as { PartNumber: number; ETag: string }[] }
-  const answers: Record<string, object> = {
-    CreateMultipartUploadCommand: { UploadId: 'upload' },
-    CompleteMultipartUploadCommand: { ETag: '"whole"' },
-    HeadObjectCommand: { ETag: REQUEST.source.etag },
-  }
-  async function send(command: { input: object }, options: object) {
-    const { input } = command
-    const { name } = command.constructor
-    if (name !== 'UploadPartCopyCommand') {
-      if ('MultipartUpload' in input) Object.assign(seen, { parts: (input.MultipartUpload as { Parts: [] }).Parts })
-      return answers[name]
-    }
-    const { PartNumber } = input as { PartNumber: number }
-    seen.sent++
-    seen.most = Math.max(seen.most, ++seen.underWay)
-    try {
-      await copyPart(PartNumber, (options as { abortSignal: AbortSignal }).abortSignal, seen.underWay)
+  const seen = { underWay: 0, most: 0, sent: 0, parts: [] as object[] }
+  const { client } = clientOf({
+    CreateMultipartUploadCommand: () => ({ UploadId: 'upload' }),
+    UploadPartCopyCommand: async ({ PartNumber }, { abortSignal }) => {
+      seen.sent++
+      seen.most = Math.max(seen.most, ++seen.underWay)
+      await copyPart(PartNumber, abortSignal, seen.underWay).finally(() => seen.underWay--)
       return { CopyPartResult: { ETag: `"${PartNumber}"` } }
-    } finally {
-      seen.underWay--
-    }
-  }
-  const settings = {
-    client: { send } as unknown as S3Client,
-    sandboxBucket: 's',
-    documentsBucket: 'd',
-    multipartThresholdBytes: 64 * MIB,
-  }
+    },
+    CompleteMultipartUploadCommand({ MultipartUpload }) {
+      seen.parts = MultipartUpload.Parts
+      return { ETag: '"whole"' }
+    },
+  })
+  const settings = { client, sandboxBucket: 's', documentsBucket: 'd', multipartThresholdBytes: 64 * MIB }
   return { seen, copy: (signal = AbortSignal.timeout(60_000)) => copyObject(REQUEST, settings, signal) }
 }
 

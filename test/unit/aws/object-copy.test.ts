@@ -4,7 +4,6 @@ import {
   type Answer,
   BROKEN,
   DRIPS,
-  NO_HTTP,
   object,
   SIZE_BYTES,
   SOURCE_ETAG,
@@ -48,15 +47,10 @@ describe('the SHA-256 of a copy', () => {
 })
 
 describe('a copy whose answer is lost', () => {
-  const lost: [string, Answer][] = [
-    ['breaks', BROKEN],
-    ['brings no HTTP (HPE_…)', NO_HTTP],
-  ]
-
-  it.each(lost)('has succeeded when the object is there, sent once: the connection %s', async (_, answer) => {
-    await expect(copy(SMALL, { CopyObject: answer })).rejects.toMatchObject(unavailable)
+  it('has succeeded when the object is there, sent once', async () => {
+    await expect(copy(SMALL, { CopyObject: BROKEN })).rejects.toMatchObject(unavailable)
     expect(timesSent('CopyObject')).toBe(1)
-    const found = await copy(SMALL, { CopyObject: answer, 'HeadObject documents': small })
+    const found = await copy(SMALL, { CopyObject: BROKEN, 'HeadObject documents': small })
     expect(found).toMatchObject({ sha256: SHA256.hex })
     expect(s3.requests('HeadObject documents')[0]?.headers['x-amz-checksum-mode']).toBe('ENABLED')
     expect(timesSent('CopyObject')).toBe(1)
@@ -123,11 +117,6 @@ describe('a completion of an upload', () => {
       reason: 'request_timed_out',
       isUnanswered: true,
     })
-    expect(timesSent(complete)).toBe(1)
-  })
-
-  it('is sent once, and in doubt when no object is there', async () => {
-    await expect(copy(LARGE, { [complete]: NO_HTTP })).rejects.toMatchObject(unavailable)
     expect(timesSent(complete)).toBe(1)
   })
 

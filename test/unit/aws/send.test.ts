@@ -57,12 +57,6 @@ describe('send', () => {
     await expect(certain.call({ startsCopy: true })).rejects.toMatchObject({ name: 'AccessDeniedException' })
   })
 
-  it('is in doubt when the second try was never answered', async () => {
-    const store = await startStore(FAILED, BROKEN)
-    await expect(store.call({ startsCopy: true })).rejects.toMatchObject(unavailable(true))
-    expect(store.calls()).toBe(2)
-  })
-
   it('retries a throttled call for as long as its patience lasts, whatever failed before', async () => {
     const store = await startStore(FAILED, FAILED, THROTTLED)
     await expect(store.call({ retryForMs: 1500 })).rejects.toMatchObject(unavailable(false))
