@@ -44,17 +44,6 @@ describe('a document that takes the place of an expired one', () => {
     expect(await documents.find(document, signal)).toMatchObject({ attemptId: next.attemptId })
   }
 
-  it.each([1, 2])('is added up, with all that it replaced since the cut: %i', async (times) => {
-    const { ports, document } = await withDocument({ expiresAt: new Date(0) })
-    const meanwhile = async () => {
-      for (let time = 0; time < times; time++) await replace(ports, document)
-    }
-    expect(await addUp(ports, meanwhile)).toEqual([])
-    expect(ports.stored.items()).toHaveLength(1 + times)
-    await countMore(ports, DRIFT)
-    expect(await addUp(ports)).toEqual([DRIFT])
-  })
-
   it('is added up once when a slice has seen its tombstone, and another sees that beside it', async () => {
     const { ports, document } = await withDocument({ expiresAt: new Date(0) })
     const { audit, said } = listenTo(ports)

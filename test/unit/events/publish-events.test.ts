@@ -63,14 +63,7 @@ const NONE = -1
 
 /** E.g. a name that would have been an event of another tenant, if it were filled into JSON as it is. */
 const FORGED = 'x","workspace_id":"ws_victim","document_id":"file_other'
-const ODD_NAMES = [
-  FORGED,
-  'a"b\\c.csv',
-  'line\u2028and\u2029paragraph',
-  '📄\u200d👩.csv',
-  'ü'.repeat(512),
-  '<$.y>{{z}}',
-]
+const ODD_NAMES = [FORGED, 'line\u2028and\u2029paragraph', `${'ü'.repeat(500)}📄\u200d👩.csv`]
 
 describe('the event of a document', () => {
   it.each(ODD_NAMES)('has the name and type that the container gave, whatever they are: %j', async (filename) => {
