@@ -3,7 +3,6 @@ import type { DueEntry, WorkspaceDocument } from '../../../lib/ledger/ports/docu
 import { createPorts, LATE_COPY_MS, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports } from '../../support/ports.ts'
 import { addExpired, IDLE, idsOf, nth, resolve, times, turns, whenRead } from '../../support/unit/resolver-runs.ts'
 
-const { signal } = new AbortController()
 const [A, B, C, D, ELSEWHERE] = [1, 2, 3, 4, 5]
 const OTHERS = [6, 7, 8, 9, 10, 11, 12, 13, 14]
 /** Of the index of due work. */
@@ -21,24 +20,6 @@ const listing = ({ deps }: Ports, pages: () => AsyncGenerator<DueEntry[]>) =>
   vi.spyOn(deps.dueWork, 'listDue').mockImplementation(pages)
 
 describe('resolveDueItems', () => {
-  it('deletes what has expired, with object and bytes, and nothing else', async () => {
-    const ports = createPorts()
-    await ports.addDocument()
-    const later = await ports.addDocument(undefined, { expiresAt: new Date(ports.clock.nowMs + 1) })
-    await addExpired(ports, [1, 2])
-    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 2, freed: 2 })
-    expect(ports.state(nth(2))).toEqual(NOTHING)
-    expect(ports.state()).toEqual({ ...ONE_DOCUMENT, used: 200, documents: 2, objects: 2 })
-    const { dueWork } = ports.deps
-    const calls = [vi.spyOn(dueWork, 'listDue'), vi.spyOn(dueWork, 'findDue')]
-    expect(await expire(ports)).toEqual(IDLE)
-    expect(calls.map(({ mock }) => mock.calls.length)).toEqual([16, 0])
-    ports.pass(1)
-    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 1, freed: 1 })
-    expect(ports.state()).toEqual(ONE_DOCUMENT)
-    expect(await ports.documents.find(later, signal)).toMatchObject({ state: 'gone', isExpired: true })
-  })
-
   it('goes on with what dead processes left once their leases are over, says what it was, and comes back for strays', async () => {
     const ports = createPorts()
     await ports.addDocument(ports.begin({ workspaceId: nth(2) }))
