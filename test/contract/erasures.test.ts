@@ -27,14 +27,6 @@ it('an erasure is asked for once, moves on as it was shown, and is due until it 
   expect([await erasureNow(), await isDue(1e15)]).toEqual([done, false])
 })
 
-it('one that was taken back leaves no trace, and the workspace takes files again', async () => {
-  await on.held()
-  await change(undefined, ASKED)
-  expect(await on.ledger.hold(on.attempt(), signal, 0)).toMatchObject({ outcome: 'closed' })
-  expect([await change(ASKED, undefined), await erasureNow(), await isDue(1e15)]).toEqual([true, undefined, false])
-  await on.held()
-})
-
 it('from the request on, a ledger takes no bytes and no correction, and is not removed; what it holds is captured', async () => {
   const one = await on.held()
   const { version, createdAt } = await on.ledgerNow()
