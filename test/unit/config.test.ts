@@ -27,8 +27,6 @@ describe('readConfig', () => {
       leaseMs: 120_000,
       rateLimit: { requestsPerMinute: 600, burst: 100 },
       s3ForcePathStyle: false,
-      auditRoundHours: 24,
-      auditShards: 8,
       corsAllowedOrigins: [],
     })
   })
@@ -77,11 +75,9 @@ describe('readConfig', () => {
 
   it.each([
     [{ KEYS_TABLE: '' }, 'KEYS_TABLE is empty'],
-    [{ WORKSPACES_TABLE: undefined }, 'WORKSPACES_TABLE is not set'],
     [{ DOCUMENTS_BUCKET: ' ' }, 'DOCUMENTS_BUCKET is empty'],
     [{ MAX_FILE_BYTES: '' }, 'MAX_FILE_BYTES is empty'],
     [{ MAX_FILE_BYTES: '1e9' }, 'not "1e9"'],
-    [{ DEFAULT_QUOTA_BYTES: '99999999999999999999' }, 'DEFAULT_QUOTA_BYTES'],
     [{ S3_FORCE_PATH_STYLE: 'TRUE' }, 'true or false'],
     [{ SANDBOX_KEY_TEMPLATE: 'sandboxes/{container_id}/{path}' }, '{workspace_id} exactly once'],
     [

@@ -12,7 +12,6 @@ const named = (header: string) => {
 
 describe('dispositionOf', () => {
   it.each([
-    ['report.csv', 'report.csv', 'report.csv'],
     ['a/b/report.csv', 'report.csv', 'report.csv'],
     ['отчёт.txt', '_____.txt', 'отчёт.txt'],
     ['📄.txt', '_.txt', '📄.txt'],

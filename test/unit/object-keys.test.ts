@@ -85,7 +85,6 @@ describe('problemsInTemplates', () => {
   it.each([
     ['no workspace', { sandbox: 'sandboxes/{container_id}/{path}' }, '{workspace_id} exactly once'],
     ['a workspace twice', { sandbox: '{workspace_id}/{workspace_id}/{container_id}/{path}' }, '{workspace_id} exactly'],
-    ['no workspace for documents', { document: 'documents/{document_id}/{attempt_id}' }, '{workspace_id} exactly once'],
     ['no attempt', { document: 'documents/{workspace_id}/{document_id}' }, '{attempt_id} exactly once'],
     ['two ids in one segment', { sandbox: 'x/{workspace_id}-{container_id}/{path}' }, 'two placeholders in one'],
     ['a path that is not last', { sandbox: 'x/{workspace_id}/{path}/{container_id}' }, 'must end in /{path}'],

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { nameS3Call } from '../aws/name-s3-call.ts'
-import { drip } from '../protocol/fault-proxy.ts'
 import { type Answer, answerWith, CREDENTIALS } from './answering-stores.ts'
 
 export { type Answer, BROKEN, NO_HTTP } from './answering-stores.ts'
@@ -28,9 +27,6 @@ export const object = (headers: Record<string, string> = {}): Answer => {
     response.writeHead(200, { 'content-length': String(SIZE_BYTES), etag: SOURCE_ETAG, ...headers }).end()
   }
 }
-/** S3 sends this while it works. */
-export const DRIPS: Answer = (_, response) => drip(response)
-
 const GOOD: Script = {
   'HeadObject sandboxes': object(),
   'HeadObject documents': status(404),

@@ -33,6 +33,7 @@ const workspaceId = 'ws_1' as WorkspaceId
 const attempt = newAttempt({ workspaceId })
 const refund = newRefund(attempt)
 const { refundId } = refund
+const begun = { refundId, refundVersion: 1 }
 const document = newDocument(attempt)
 const { documentId } = document
 const tombstone = { ...document, state: 'gone' } as never
@@ -48,6 +49,8 @@ const key = { tokenHash: 'h', keyId: KEY_ID, workspaceId, kind: 'standard', perm
 const { token, linkId } = newLinkToken(document)
 const link = { ...document, linkId, expiresAt: new Date(1) } as never
 const shard = { shard: 0, totalShards: 1, after: undefined }
+const work = { kind: 'work', shard: 0, byMs: 0 } as const
+const page = { workspaceId, order: 'asc', after: undefined, limit: 1 } as const
 const list = { keyPrefix: 'p', afterKey: undefined, firstPage: 10 }
 const first = (items: AsyncIterable<unknown>) => items[Symbol.asyncIterator]().next()
 
@@ -98,36 +101,19 @@ const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][]
   ['documents.record', ({ documents }) => documents.record(document, signal), 'closes'],
   ['documents.fence', ({ documents }) => documents.fence(attempt, signal), 'closes'],
   ['documents.delete', ({ documents }) => documents.delete(document, { dueAtMs: 1 }, signal), 'closes'],
-  [
-    'documents.delete',
-    ({ documents }) => documents.delete(document, { dueAtMs: 1, ifExpiredByMs: 1 }, signal),
-    'closes',
-  ],
-  [
-    'documents.nameRefund',
-    ({ documents }) => documents.nameRefund(document, { refundId, refundVersion: 1 }, signal),
-    'closes',
-  ],
+  ['documents.nameRefund', ({ documents }) => documents.nameRefund(document, begun, signal), 'closes'],
   ['documents.bury', ({ documents }) => documents.bury(document, refundId, signal), 'closes'],
   ['documents.keepTombstone', ({ documents }) => documents.keepTombstone(tombstone, signal), 'closes'],
   ['documents.putStray', ({ documents }) => documents.putStray(strayOf(attempt), signal), 'closes'],
   ['documents.removeStray', ({ documents }) => documents.removeStray(strayOf(attempt), signal), 'closes'],
   ['documents.setExpiry', ({ documents }) => documents.setExpiry(document, undefined, signal), 'opens'],
-  [
-    'documents.listDue',
-    ({ dueWork }) => first(dueWork.listDue({ kind: 'work', shard: 0, byMs: 0 }, signal)),
-    'may lag',
-  ],
+  ['documents.listDue', ({ dueWork }) => first(dueWork.listDue(work, signal)), 'may lag'],
   ['documents.findDue', ({ dueWork }) => dueWork.findDue(due, signal)],
   ['documents.list', ({ documents }) => first(documents.list(workspaceId, signal))],
   ['documents.findStray', ({ documents }) => documents.findStray(attempt, signal)],
   ['documents.listWorkspaces', ({ documents }) => first(documents.listWorkspaces(shard, signal)), 'may lag'],
   ['documents.hasWorkspace', ({ documents }) => documents.hasWorkspace(workspaceId, signal)],
-  [
-    'documents.list',
-    ({ listing }) => listing.page({ workspaceId, order: 'asc', after: undefined, limit: 1 }, signal),
-    'may lag',
-  ],
+  ['documents.list', ({ listing }) => listing.page(page, signal), 'may lag'],
   ['documents.findAll', ({ listing }) => listing.findAll(workspaceId, [documentId], signal)],
   ['documents.find', ({ listing }) => listing.positionOf(workspaceId, documentId, signal)],
   ['HeadObject', ({ objects }) => objects.findContainerFile('s', signal)],

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ContainerFile } from '../../../lib/containers/container-files.ts'
+import { drip } from '../../support/protocol/fault-proxy.ts'
 import {
   type Answer,
   BROKEN,
-  DRIPS,
   object,
   SIZE_BYTES,
   SOURCE_ETAG,
@@ -109,8 +109,8 @@ describe('a completion of an upload', () => {
 
   it('that is still at work when the time is over is in doubt: S3 may take minutes', async () => {
     const stop = new AbortController()
-    const drips: Answer = (request, response) => {
-      DRIPS(request, response)
+    const drips: Answer = (_, response) => {
+      drip(response)
       setTimeout(() => stop.abort(), 40)
     }
     await expect(copy(LARGE, { [complete]: drips }, stop.signal)).rejects.toMatchObject({
