@@ -20,35 +20,20 @@ interface Bucket {
   atMs: number
 }
 
-/** From this many on, buckets that are full again are forgotten: a full one is what a new one would be. */
-const FORGET_FROM = 50_000
-
 /** Token buckets, one for each item and kind; all start full. @param now in ms, of any clock that does not go back */
 export function createThroughput(limits: ThroughputLimits, now: () => number) {
   const perSecond = { read: limits.readUnitsPerSecond, write: limits.writeUnitsPerSecond }
   const buckets = { read: new Map<string, Bucket>(), write: new Map<string, Bucket>() }
-  let forgetFrom = FORGET_FROM
 
-  const refill = (kind: Kind, bucket: Bucket): Bucket => {
-    const nowMs = now()
-    const gained = ((nowMs - bucket.atMs) / 1000) * perSecond[kind]
-    bucket.units = Math.min(perSecond[kind] * limits.burstSeconds, bucket.units + gained)
-    bucket.atMs = nowMs
-    return bucket
-  }
   const bucketOf = (kind: Kind, name: string): Bucket => {
-    const known = buckets[kind].get(name)
-    if (known !== undefined) return refill(kind, known)
-    if (buckets[kind].size >= forgetFrom) forgetFull(kind)
-    const fresh = { units: perSecond[kind] * limits.burstSeconds, atMs: now() }
-    buckets[kind].set(name, fresh)
-    return fresh
-  }
-  const forgetFull = (kind: Kind) => {
-    for (const [name, bucket] of buckets[kind]) {
-      if (refill(kind, bucket).units >= perSecond[kind] * limits.burstSeconds) buckets[kind].delete(name)
-    }
-    forgetFrom = Math.max(FORGET_FROM, 2 * buckets[kind].size)
+    const nowMs = now()
+    const fullUnits = perSecond[kind] * limits.burstSeconds
+    const bucket = buckets[kind].get(name) ?? { units: fullUnits, atMs: nowMs }
+    const gained = ((nowMs - bucket.atMs) / 1000) * perSecond[kind]
+    bucket.units = Math.min(fullUnits, bucket.units + gained)
+    bucket.atMs = nowMs
+    buckets[kind].set(name, bucket)
+    return bucket
   }
 
   return {
