@@ -1,6 +1,6 @@
-import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { createTimeline, setSleep } from './virtual-clock.ts'
 
 type Wait = (ms: number, value: unknown, options?: { signal?: AbortSignal }) => Promise<unknown>
 
@@ -10,13 +10,8 @@ type Wait = (ms: number, value: unknown, options?: { signal?: AbortSignal }) => 
  */
 export function replaceWaits(wait: Wait): void {
   const original = timers.setTimeout
-  const set = (setTimeout: unknown) => {
-    Object.assign(timers, { setTimeout })
-    // Imports by name are bound to the module's exports, which this updates.
-    syncBuiltinESMExports()
-  }
-  beforeAll(() => set(wait))
-  afterAll(() => set(original))
+  beforeAll(() => setSleep(wait))
+  afterAll(() => setSleep(original))
 }
 
 /** Since the test began. */
@@ -35,52 +30,30 @@ interface SkippedTime {
  * @param random in place of Math.random, so that pauses are equally long, and end in their order, in each run
  */
 export function skipWaits({ random = Math.random } = {}): SkippedTime {
-  let nowMs = 0
-  /** Of the waits, and of the signals that time aborts. */
-  let ends: { atMs: number; isWait?: true; end(): void }[] = []
-  const first = (of: typeof ends) => of.toSorted((one, other) => one.atMs - other.atMs)[0]
-  const passTo = (untilMs: number) => {
-    for (let next = first(ends); next && next.atMs <= untilMs; next = first(ends)) {
-      nowMs = Math.max(nowMs, next.atMs)
-      ends.splice(ends.indexOf(next), 1)
-      next.end()
-      if (next.isWait) return
-    }
-    nowMs = Math.max(nowMs, untilMs)
+  let timeline = createTimeline(0)
+  /** Until a wait has ended, if there is one. */
+  const passTo = (atMs: number) => {
+    const { size } = timeline.waits
+    while (timeline.waits.size >= size && timeline.pass(atMs)) {}
   }
-  const waitUntil = (atMs: number, signal?: AbortSignal) =>
-    new Promise<void>((resolve, reject) => {
-      const wait = { atMs, isWait: true as const, end: resolve }
-      const giveUp = () => {
-        ends = ends.filter((each) => each !== wait)
-        reject(signal?.reason)
-      }
-      signal?.addEventListener('abort', giveUp, { once: true })
-      ends.push(wait)
-      // By then, others that wait at the same time do so.
-      setImmediate(() => passTo(first(ends.filter(({ isWait }) => isWait))?.atMs ?? nowMs))
-    })
+  const passFirst = () => passTo(Math.min(...[...timeline.waits].map(({ dueMs }) => dueMs)))
 
-  const time: SkippedTime = { pausesMs: [], beforePause: () => {}, pass: (ms) => passTo(nowMs + ms) }
-  replaceWaits(async (ms, value, { signal } = {}) => {
+  const time: SkippedTime = { pausesMs: [], beforePause: () => {}, pass: (ms) => passTo(timeline.now() + ms) }
+  replaceWaits(async (ms, value, options = {}) => {
     await time.beforePause()
-    signal?.throwIfAborted()
+    options.signal?.throwIfAborted()
     time.pausesMs.push(ms)
-    await waitUntil(nowMs + ms, signal)
-    return value
+    // By then, others that wait at the same time do so.
+    setImmediate(() => timeline.waits.size > 0 && passFirst())
+    return timeline.sleep(ms, value, options)
   })
   const { now } = performance
   const { timeout } = AbortSignal
   const { random: byChance } = Math
   beforeAll(() => {
     Math.random = random
-    performance.now = () => nowMs
-    AbortSignal.timeout = (ms) => {
-      const controller = new AbortController()
-      const end = () => controller.abort(new DOMException('The operation timed out', 'TimeoutError'))
-      ends.push({ atMs: nowMs + ms, end })
-      return controller.signal
-    }
+    performance.now = () => timeline.now()
+    AbortSignal.timeout = (ms) => timeline.timeout(ms)
   })
   afterAll(() => {
     Math.random = byChance
@@ -89,7 +62,7 @@ export function skipWaits({ random = Math.random } = {}): SkippedTime {
   })
   beforeEach(() => {
     Object.assign(time, { pausesMs: [], beforePause: () => {} })
-    ends = []
+    timeline = createTimeline(timeline.now())
   })
   return time
 }

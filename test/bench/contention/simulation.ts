@@ -9,12 +9,12 @@ import { lambdaContext, restEvent } from '../../support/api/rest-event.ts'
 import { createMemoryDynamoDb } from '../../support/aws/memory-dynamodb.ts'
 import type { Consumption, LimitedDynamoDbOptions } from '../../support/dynamodb/limited-dynamodb.ts'
 import type { ThroughputLimits } from '../../support/dynamodb/throughput.ts'
+import { installVirtualClock } from '../../support/virtual-clock.ts'
 import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import { inProcessOptions } from './in-process.ts'
 import { countLeftOpen, createProcess, prepareTables } from './service.ts'
 import { createSimulatedS3 } from './simulated-s3.ts'
-import { installVirtualClock } from './virtual-clock.ts'
 
 /** One process of a Lambda function: it answers one request at a time and keeps what the code keeps in memory. */
 type LambdaProcess = (event: object, context: object) => Promise<APIGatewayProxyResult>

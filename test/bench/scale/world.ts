@@ -12,9 +12,9 @@ import type { Store } from '../../support/aws/store.ts'
 import type { IndexDefinition } from '../../support/dynamodb/capacity.ts'
 import { createIndexKey, createKey, type Table } from '../../support/dynamodb/dynalite.ts'
 import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
+import { installVirtualClock } from '../../support/virtual-clock.ts'
 import { type Compute, inProcessOptions, waitUnlessAborted } from '../contention/in-process.ts'
 import { createTables, SILENT } from '../contention/service.ts'
-import { installVirtualClock, type VirtualClock } from '../contention/virtual-clock.ts'
 import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import {
@@ -34,7 +34,7 @@ const STALE_MS = 100
 const SEED = 11
 
 /** For the whole process: there is no way back to the real one. */
-export const clock: VirtualClock = installVirtualClock()
+export const clock = installVirtualClock()
 
 /** Amazon Lambda developer guide, "Configure memory": from here on a function has one whole processor. */
 const MEMORY_MIB_OF_ONE_PROCESSOR = 1769
