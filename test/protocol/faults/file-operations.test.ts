@@ -4,11 +4,13 @@ import { hashToken } from '../../../lib/auth/api-token.ts'
 import { entryOf } from '../../../lib/http/operations.ts'
 import { type DocumentId, formatFileId, type WorkspaceId } from '../../../lib/ids.ts'
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../support/api/operations.ts'
+import { deadlineIn } from '../../support/api/rest-event.ts'
 import { withId } from '../../support/api/test-api.ts'
 import { depth } from '../../support/depth.ts'
 import { faultsFor } from '../../support/protocol/fault-kinds.ts'
 import { LARGE_BYTES } from '../../support/protocol/promotions-that-fail.ts'
 import type { TestProcess } from '../../support/protocol/test-process.ts'
+import type { StoresSnapshot } from '../../support/protocol/test-stores.ts'
 import { useTestProcesses } from '../../support/protocol/use-test-processes.ts'
 import type { TestWorkspace } from '../../support/protocol/workspaces.ts'
 
@@ -16,7 +18,7 @@ const BYTES = Buffer.from('a file')
 /** A quarter in npm test, where each operation meets some of its faults. */
 const isOfThisRun = (_: unknown, index: number) => depth() !== 'shallow' || index % 4 === 0
 /** For what only the deadline ends. */
-const SHORT_MS = 8000
+const SHORT_MS = 3000
 
 /** A process, and a workspace with one document in it. */
 interface Prepared {
@@ -31,24 +33,33 @@ interface Prepared {
 }
 
 const processes = useTestProcesses({ atOnce: 16 })
+/** Done by one process; each test begins with it. */
+let preparing: Promise<{ ready: Omit<Prepared, 'process'>; stored: StoresSnapshot }> | undefined
 const prepared = (test: (ready: Prepared) => Promise<void>, isOnTheWire = true) =>
   processes.one(async (process) => {
-    process.restart({ onTheWire: false })
-    process.setClock(0)
-    const workspace = await process.newWorkspace()
-    await process.putFile(workspace, 'a.txt', BYTES)
-    const { body } = await process.promote(workspace, 'a.txt')
-    const tenant = { workspace_id: `ws_${randomUUID()}`, name: 'ci' }
-    const platformToken = await process.newPlatformKey()
-    const { id: documentId } = body as { id: string }
-    const own = { process, workspace, documentId, tenant, platformToken }
-    const ready = { ...own, link: await linkTo(own) }
-    for (const name of ['save_workspace', 'save_key'] as const) expect((await call(ready, name)).status).toBe(200)
-    const leaving = { ...ready, tenant: leavingOf(tenant) }
-    for (const name of ['save_workspace', 'save_erasure'] as const) expect((await call(leaving, name)).status).toBe(200)
+    preparing ??= prepare(process)
+    const { ready, stored } = await preparing
+    process.restore(stored)
     process.restart({ onTheWire: isOnTheWire })
-    await test(ready)
+    await test({ ...ready, process })
   })
+
+async function prepare(process: TestProcess) {
+  process.restart({ onTheWire: false })
+  const workspace = await process.newWorkspace()
+  await process.putFile(workspace, 'a.txt', BYTES)
+  const { body } = await process.promote(workspace, 'a.txt')
+  const tenant = { workspace_id: `ws_${randomUUID()}`, name: 'ci' }
+  const platformToken = await process.newPlatformKey()
+  const { id: documentId } = body as { id: string }
+  const own = { workspace, documentId, tenant, platformToken }
+  const ready = { ...own, link: await linkTo({ ...own, process }) }
+  const saving = { ...ready, process }
+  for (const name of ['save_workspace', 'save_key'] as const) expect((await call(saving, name)).status).toBe(200)
+  const leaving = { ...saving, tenant: leavingOf(tenant) }
+  for (const name of ['save_workspace', 'save_erasure'] as const) expect((await call(leaving, name)).status).toBe(200)
+  return { ready, stored: process.snapshot() }
+}
 
 async function linkTo({ process, workspace, documentId }: Omit<Prepared, 'link'>): Promise<Prepared['link']> {
   const { body } = await process.call('create_link', workspace, { parameters: { document_id: documentId }, body: {} })
@@ -62,8 +73,17 @@ const leavingOf = ({ workspace_id, ...key }: Prepared['tenant']) => ({
   ...key,
 })
 
-const call = (ready: Prepared, name: OperationName, remainingMs?: number) => {
+/** Not in the API's description. */
+const OPEN_LINK = { success: 302, calls: ['links.find', 'documents.find', 'ledger.read', 'HeadObject'] }
+type Name = OperationName | 'open_link'
+const ALL: [Name, Pick<(typeof OPERATIONS)[OperationName], 'success' | 'calls'>][] = [
+  ...OPERATION_NAMES.map((name): (typeof ALL)[number] => [name, OPERATIONS[name]]),
+  ['open_link', OPEN_LINK],
+]
+
+const call = (ready: Prepared, name: Name, remainingMs?: () => number) => {
   const { process, workspace, documentId, platformToken } = ready
+  if (name === 'open_link') return process.openLink(ready.link.token, remainingMs)
   const { body, needsErasure } = OPERATIONS[name]
   const tenant = needsErasure ? leavingOf(ready.tenant) : ready.tenant
   const own = entryOf(name).for === 'platform' && { token: platformToken }
@@ -85,20 +105,18 @@ const call = (ready: Prepared, name: OperationName, remainingMs?: number) => {
   )
 }
 
-describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
-  const { success } = OPERATIONS[name]
-
+describe.concurrent.each(ALL)('%s', (name, { success, calls }) => {
   it('makes these calls, and no other', () =>
     prepared(async (ready) => {
       const { status } = await call(ready, name)
       expect(status).toBe(success)
-      const calls = ready.process.takeCallNames().filter((each) => each !== 'keys.find' && each !== 'rateLimit.take')
-      expect(calls.toSorted()).toEqual(OPERATIONS[name].calls.toSorted())
+      const made = ready.process.takeCallNames().filter((each) => each !== 'keys.find' && each !== 'rateLimit.take')
+      expect(made.toSorted()).toEqual(calls.toSorted())
     }))
 
   // Those that change something are in the fault matrix.
   const isChange = name === 'delete_document' || name === 'promote_container_files'
-  const faults = (isChange ? [] : OPERATIONS[name].calls).flatMap((broken) =>
+  const faults = (isChange ? [] : calls).flatMap((broken) =>
     faultsFor(broken)
       .filter(([kind]) => kind !== '200 and white space')
       .map(([kind, fault]) => ({ broken, kind, fault })),
@@ -115,7 +133,7 @@ describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
         return fault
       })
       const isEndedByDeadline = ['hangs', 'arrives late', 'throttled'].includes(kind)
-      const calling = call(ready, name, isEndedByDeadline ? SHORT_MS : undefined).catch((error) => {
+      const calling = call(ready, name, isEndedByDeadline ? deadlineIn(SHORT_MS) : undefined).catch((error) => {
         if (!process.mayBeReplaced()) throw error
       })
       const answer = await Promise.race([calling, process.died()])
@@ -133,7 +151,7 @@ describe.concurrent.each(OPERATION_NAMES)('%s', (name) => {
 })
 
 /** Sent until it is answered, an operation has left what one that nothing happened to leaves. */
-async function expectTenant({ process, tenant, workspace }: Prepared, name: OperationName, body: { token?: string }) {
+async function expectTenant({ process, tenant, workspace }: Prepared, name: Name, body: { token?: string }) {
   const { apiKeys, ledger } = process.deps.administration
   const workspaceId = tenant.workspace_id as WorkspaceId
   const keys = await Array.fromAsync(apiKeys.list({ workspaceId }, AbortSignal.timeout(60_000)))
@@ -145,37 +163,6 @@ async function expectTenant({ process, tenant, workspace }: Prepared, name: Oper
   const own = { ...workspace, workspaceId, token: `${body.token}` }
   expect((await process.call('retrieve_key', own, {})).status).toBe(200)
 }
-
-describe.concurrent('open_link', () => {
-  const CALLS = ['links.find', 'documents.find', 'ledger.read', 'HeadObject']
-  it('makes these calls, and no other', () =>
-    prepared(async ({ process, link }) => {
-      expect((await process.openLink(link.token)).status).toBe(302)
-      expect(process.takeCallNames().toSorted()).toEqual(CALLS.toSorted())
-    }))
-
-  const faults = CALLS.flatMap((broken) => faultsFor(broken).map(([kind, fault]) => ({ broken, kind, fault })))
-  it.each(faults.filter(isOfThisRun))('bears $broken: $kind', ({ broken, fault }) =>
-    prepared(async ({ process, link }) => {
-      let isMet = false
-      process.breakCalls(({ name }) => {
-        if (name !== broken || isMet) return undefined
-        isMet = true
-        return fault
-      })
-      const opening = process.openLink(link.token).catch((error) => {
-        if (!process.mayBeReplaced()) throw error
-      })
-      const answer = await Promise.race([opening, process.died()])
-      const mayBeReplaced = process.mayBeReplaced()
-      process.restart({ onTheWire: false })
-      expect(isMet).toBe(true)
-      if (!mayBeReplaced) expect([302, 404, 500, 503]).toContain(answer?.status)
-      await process.deliverLate()
-      expect((await process.openLink(link.token)).status).toBe(302)
-    }, false),
-  )
-})
 
 async function objectKeyOf({ process, workspace: { workspaceId }, documentId }: Prepared): Promise<string> {
   const ids = { workspaceId, documentId: documentId as DocumentId }

@@ -172,9 +172,10 @@ export async function startTestProcess(
       })
       return answered('promote-container-file', { event, context: lambdaContext(options.remainingMs) })
     },
-    openLink(token: string): Promise<AnyResponse> {
+    openLink(token: string, remainingMs?: () => number): Promise<AnyResponse> {
       const operation = { method: 'get', path: '/l/{token}' } as const
-      return answered('open-link', { event: routeEvent(operation, { parameters: { token } }), operation })
+      const event = routeEvent(operation, { parameters: { token } })
+      return answered('open-link', { event, operation, context: lambdaContext(remainingMs) })
     },
 
     /** Any of the other operations. */
