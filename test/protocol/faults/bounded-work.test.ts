@@ -44,10 +44,7 @@ beforeAll(async () => {
       : stores.s3(request)
   }
   start = (rateLimit) =>
-    startTestProcess(
-      { ...testStores, config: { ...config, rateLimit }, stores: { dynamoDb, s3 } },
-      { hasOwnTimeouts: true },
-    )
+    startTestProcess({ ...testStores, config: { ...config, rateLimit }, stores: { dynamoDb, s3 } }, { hungMs: 1000 })
   service = await start({ requestsPerMinute: 1, burst: 1 })
 })
 afterAll(() => service.stop())

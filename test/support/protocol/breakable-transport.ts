@@ -66,7 +66,7 @@ export async function startBreakableTransport(options: {
   network: () => Transport
   lifeOf: () => Life
   patientMs: number
-  hungMs?: number | undefined
+  hungMs: number
 }): Promise<BreakableTransport> {
   const { store, network, lifeOf, patientMs, hungMs } = options
   const proxy = await startFaultProxy(store)
@@ -88,7 +88,7 @@ export async function startBreakableTransport(options: {
     const limit = isHung ? (given.requestTimeout ?? hungMs) : patientMs
     const copy: HttpRequest = Object.assign(Object.create(Object.getPrototypeOf(request)), request)
     copy.headers = { ...request.headers, [ID_HEADER]: id }
-    const answering = network().handle(copy, { ...given, ...(limit !== undefined && { requestTimeout: limit }) })
+    const answering = network().handle(copy, { ...given, requestTimeout: limit })
     if (fault === undefined || fault.kind === 'lose_answer') {
       life.underWay.add(answering)
       void answering.catch(() => {}).then(() => life.underWay.delete(answering))

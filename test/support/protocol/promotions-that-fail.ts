@@ -43,7 +43,7 @@ interface Times extends Given {
  */
 export function usePromotionsThatFail() {
   const time = skipWaits()
-  const processes = useTestProcesses({ atOnce: 1, hasOwnTimeouts: true })
+  const processes = useTestProcesses({ atOnce: 1, hungMs: 1000 })
   const inProcess = <Result>(test: (service: TestProcess) => Promise<Result>) =>
     processes.one((service) => {
       service.restart()

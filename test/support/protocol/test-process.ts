@@ -24,12 +24,10 @@ import type { TestWorkspace } from './workspaces.ts'
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 /** Never reached, however busy the machine is. */
 const PATIENT_MS = 60_000
-/** For calls that will never be answered. */
-const HUNG_REQUEST_MS = 100
 
 interface Options {
-  /** Whether calls that are made to hang end by the limits of the product's clients. For others these are too short. */
-  hasOwnTimeouts?: boolean
+  /** When calls that are made to hang end, if they bring no limit of their own. */
+  hungMs?: number
   log?: Log
   metrics?: Metrics
 }
@@ -40,7 +38,7 @@ interface Options {
  */
 export async function startTestProcess(
   testStores: TestStores,
-  { hasOwnTimeouts = false, log = SILENT, metrics = { publish() {} } }: Options = {},
+  { hungMs = 100, log = SILENT, metrics = { publish() {} } }: Options = {},
 ) {
   const { config, stores } = testStores
   const calling = new AsyncLocalStorage<{ life: Life }>()
@@ -51,7 +49,7 @@ export async function startTestProcess(
   const now = () => (stoppedAtMs ?? Date.now()) + clockOffsetMs
   const lifeOf = () => calling.getStore()?.life ?? life
   let [dynamoDbNetwork, s3Network]: (Transport | undefined)[] = []
-  const limits = { patientMs: PATIENT_MS, hungMs: hasOwnTimeouts ? undefined : HUNG_REQUEST_MS }
+  const limits = { patientMs: PATIENT_MS, hungMs }
   const dynamoDbTransport = await startBreakableTransport({
     store: stores.dynamoDb,
     network: () => dynamoDbNetwork as Transport,
