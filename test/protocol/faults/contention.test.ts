@@ -32,8 +32,8 @@ describe('a workspace whose item takes no more writes', { timeout: 300_000 }, ()
     const found = await simulator.call('overload', {
       perSecond: PER_SECOND,
       copySeconds: 1,
-      seconds: 8,
-      secondsAfter: 26,
+      seconds: 4,
+      secondsAfter: 16,
       limits: LIMITS,
       definition,
     })

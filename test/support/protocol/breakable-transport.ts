@@ -6,7 +6,7 @@ import type { Store } from '../aws/store.ts'
 import { type AwsCall, type Fault, startFaultProxy, toCall } from './fault-proxy.ts'
 
 /** All that may happen to a call of a process that can be killed. */
-export type ProcessFault = Fault | { kind: 'kill_before' } | { kind: 'kill_after' }
+export type ProcessFault = Fault | { kind: 'kill_after' }
 
 /** A process from its start until it is killed or replaced. */
 export interface Life {
@@ -107,10 +107,10 @@ export async function startBreakableTransport(options: {
       const call = toCall(sent)
       life.calls.push(call)
       const fault = life.faultOf(call)
-      if (fault?.kind === 'kill_before' || fault?.kind === 'kill_after') {
+      if (fault?.kind === 'kill_after') {
         // Calls sent at the same moment are on their way before the process is killed.
         for (let turns = 0; turns < 3; turns++) await setImmediate()
-        if (fault.kind === 'kill_after') await store({ ...sent, headers: call.headers })
+        await store({ ...sent, headers: call.headers })
         life.die()
         throw brokenConnection()
       }

@@ -3,7 +3,7 @@ import type { ProcessFault } from './breakable-transport.ts'
 
 const COPIES = new Set(['CopyObject', 'UploadPartCopy', 'CompleteMultipartUpload'])
 const S3_CALLS = /^[A-Z]/
-/** Reads have no effect: a lost answer or a late call is like one that hangs, and a kill before like one after. */
+/** Reads have no effect: a lost answer or a late call is like one that hangs. */
 const READS = /find|read|list|usage|^HeadObject$|^List/
 
 /** One call of a run: the n-th of its name. */
@@ -20,7 +20,7 @@ export interface PlannedFault extends Step {
 export const faultsAt = (steps: Step[]): PlannedFault[] =>
   steps.flatMap((step) => faultsFor(step.call).map(([what, fault]) => ({ ...step, what, fault })))
 
-/** All faults that a call can be given, by name. */
+/** All faults that a call can be given, by name. A kill before it is one after the call that it follows. */
 export function faultsFor(call: string): [name: string, fault: ProcessFault][] {
   const isS3 = S3_CALLS.test(call)
   const faults: [string, ProcessFault][] = [
@@ -28,7 +28,6 @@ export function faultsFor(call: string): [name: string, fault: ProcessFault][] {
     ['500', isS3 ? s3Error(500, 'InternalError') : dynamoDbError(500, 'InternalServerError')],
     ['throttled', isS3 ? s3Error(503, 'SlowDown') : dynamoDbError(400, 'ProvisionedThroughputExceededException')],
     ['hangs', HANGS],
-    ['killed before', { kind: 'kill_before' }],
   ]
   if (!READS.test(call)) {
     faults.push(['answer lost', LOST], ['arrives late', { kind: 'late' }], ['killed after', { kind: 'kill_after' }])
