@@ -10,7 +10,6 @@ import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { matches, streamRecordOf } from '../support/stream-records.ts'
-import { readStatements } from '../support/template/iam-template.ts'
 import { packagedService } from '../support/template/packages.ts'
 
 const created = await packagedService('prod')
@@ -127,21 +126,6 @@ describe('the events about documents', () => {
     expect(Queues).toEqual([{ Ref: 'EventsQueue' }])
     expect(PolicyDocument.Statement).toMatchObject([
       { Effect: 'Deny', Principal: '*', Action: 'sqs:*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
-    ])
-  })
-
-  it('come from a role that reads one stream, puts on one bus, and writes to one queue', () => {
-    const statements = readStatements(created, 'PublishEventsRole').filter(
-      ({ Sid }) => !/^(WriteOwnLog|Trace|DecryptTables)$/.test(Sid),
-    )
-    const rights = statements.map(({ actions, resources }) => [actions, resources])
-    const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
-      (name) => `dynamodb:${name}`,
-    )
-    expect(rights).toEqual([
-      [reading, ['table/container-file-promotion-prod-documents/stream/2026-11-21T09:00']],
-      [['events:PutEvents'], ['event-bus/files']],
-      [['sqs:SendMessage'], ['container-file-promotion-dev-EventsQueue-x']],
     ])
   })
 })

@@ -82,6 +82,9 @@ describe.each(FUNCTIONS.map(({ name }) => name))(
       ['what lies beside the sandboxes', 's3:GetObject', 'local-sandboxes/other/ws_1/sess_1/a.txt'],
       ['a sandbox, to delete', 's3:DeleteObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt'],
       ['the keys, to list', 'dynamodb:Scan', `${PACKAGED_TABLE}keys`],
+      ['the stream of another table', 'dynamodb:GetRecords', `${PACKAGED_TABLE}workspaces/stream/2026-11-21T09:00`],
+      ['another bus', 'events:PutEvents', 'event-bus/theirs'],
+      ['another queue', 'sqs:SendMessage', 'their-queue'],
     ])('refuses %s', (_what, action, resource) => {
       expect(allowed(id, action, resource)).toBe(false)
     })
