@@ -111,13 +111,24 @@ export function installVirtualClock() {
 
   /** Promises and ticks all run before the next turn of the event loop; nothing here waits for a file or a socket. */
   const allThatIsReady = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const runUntil = async (atMs: number): Promise<void> => {
+    do await allThatIsReady()
+    while (pass(atMs))
+  }
   return {
     /** ms since 1970. */
     now,
     /** Lets time pass, from timer to timer, until the given time is reached. */
-    async runUntil(atMs: number): Promise<void> {
-      do await allThatIsReady()
-      while (pass(atMs))
+    runUntil,
+    /** Lets time pass until that has happened, and up to 50 ms longer. */
+    async runUntilDone<Result>(happening: Promise<Result>): Promise<Result> {
+      let isOver = false
+      const note = () => {
+        isOver = true
+      }
+      happening.then(note, note)
+      while (!isOver) await runUntil(now() + 50)
+      return happening
     },
   }
 }

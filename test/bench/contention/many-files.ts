@@ -1,5 +1,4 @@
 import { subscribe } from 'node:diagnostics_channel'
-import type { APIGatewayProxyResult } from 'aws-lambda'
 import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import type { AwsCallMessage } from '../../../lib/aws/calls/send.ts'
 import { createWriteContainerFilesHandler } from '../../../lib/http/handlers.ts'
@@ -23,7 +22,6 @@ export interface ManyFiles {
 const OF_FILES = /^(ledger\.(hold|capture)|documents\.(begin|record)|.*Object)$/
 const SIZE_BYTES = 4096
 const COPY_SECONDS = 0.025
-const STEP_MS = 50
 
 /** One request for so many files, the same again, and one that puts them back: the real handlers and adapters, on a virtual clock. */
 export async function promoteMany({ files }: { files: number }, definition: ServiceDefinition): Promise<ManyFiles[]> {
@@ -46,12 +44,11 @@ export async function promoteMany({ files }: { files: number }, definition: Serv
     const headers = { authorization: `Bearer ${tokens[0]}` }
     const event = routeEvent(operation, { parameters: { container_id }, headers, body })
     const startMs = clock.now()
-    let answer: APIGatewayProxyResult | undefined
-    void handler(event, lambdaContext()).then((answered) => {
+    const answering = handler(event, lambdaContext()).then((answered) => {
       seen.seconds = (clock.now() - startMs) / 1000
-      answer = answered
+      return answered
     })
-    while (!answer) await clock.runUntil(clock.now() + STEP_MS)
+    const answer = await clock.runUntilDone(answering)
     const { data = [] } = JSON.parse(answer.body) as { data?: { outcome: string; document?: { id: string } }[] }
     for (const { outcome } of data) seen.outcomes[outcome] = (seen.outcomes[outcome] ?? 0) + 1
     return { seen, ids: data.flatMap(({ document }) => document?.id ?? []) }

@@ -2,7 +2,6 @@ import { type AuditTask, performAuditTask, type RoundReport } from '../../../lib
 import { createReadPace, paceReads } from '../../../lib/aws/read-pace.ts'
 import { READS_PER_SECOND_OF_SHARD } from '../../../lib/config.ts'
 import { playRound, readAuditDefinition } from '../../support/state-machine/play-round.ts'
-import { letPassUntil } from './runs.ts'
 import { clock, dependenciesOf, type Spent, type World } from './world.ts'
 
 export interface RoundOptions {
@@ -49,8 +48,7 @@ export async function auditRound(world: World, { memoryMib, sliceMs }: RoundOpti
     }
   }
   const round = playRound({ definition: readAuditDefinition(), roundId: 'round-1', invoke, signal })
-  await letPassUntil(round)
-  const { workspaces, documents } = (await round) as RoundReport
+  const { workspaces, documents } = (await clock.runUntilDone(round)) as RoundReport
   const all = population.workspaces * population.documentsEach
   if (workspaces !== population.workspaces || documents !== all) {
     throw new Error(`audited ${workspaces} workspaces and ${documents} documents, not all`)

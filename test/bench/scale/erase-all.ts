@@ -2,7 +2,6 @@ import { eraseDueWorkspaces } from '../../../lib/administration/erase-due-worksp
 import { createErasedObjects } from '../../../lib/aws/s3/erased-objects.ts'
 import { RESOLVER } from './deployed.ts'
 import { documentOf, workspaceIdOf } from './population.ts'
-import { letPassUntil } from './runs.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
 export interface Erasing {
@@ -21,7 +20,7 @@ const EVERY_MS = 100
 
 /** Erases all workspaces of the population but the last one, in which promotions go on. */
 export async function eraseAll(world: World): Promise<Erasing> {
-  const { config, population, watchers } = world
+  const { config, population, spent } = world
   const leaving = population.workspaces - 1
   const clients = world.start(RESOLVER.memoryMib)
   const stores = dependenciesOf(clients, config)
@@ -30,26 +29,21 @@ export async function eraseAll(world: World): Promise<Erasing> {
     apiKeys: stores.keyAdministration,
     erasedObjects: createErasedObjects({ ...config, client: clients.s3 }),
   }
-  let throttled = 0
-  watchers.push(({ outcome }) => {
-    if (outcome === 'throttled') throttled++
-  })
   const startedMs = clock.now()
   const asking = Array.from({ length: leaving }, (_, workspace) => {
     const to = { state: 'scheduled' as const, requestedAtMs: startedMs, beginsAtMs: startedMs, dueAtMs: startedMs }
     return deps.erasures.change(workspaceIdOf(workspace), { shown: undefined, to }, signal)
   })
-  await letPassUntil(Promise.all(asking))
-  const alone = await promoteUntil(() => letPassUntil(new Promise((resolve) => setTimeout(resolve, 20_000))))
+  await clock.runUntilDone(Promise.all(asking))
+  const alone = await promoteUntil(() => clock.runUntilDone(new Promise((resolve) => setTimeout(resolve, 20_000))))
   const beganMs = clock.now()
   const erasing = eraseDueWorkspaces(deps, signal)
-  const meanwhile = await promoteUntil(() => letPassUntil(erasing))
+  const meanwhile = await promoteUntil(() => clock.runUntilDone(erasing))
   const { advanced } = await erasing
   if (advanced !== leaving) throw new Error(`${advanced} of ${leaving} erasures went on`)
   const seconds = (clock.now() - beganMs) / 1000
-  const looking = countLeft()
-  await letPassUntil(looking)
-  return { seconds, left: await looking, throttled, elsewhereMs: { meanwhile, alone } }
+  const left = await clock.runUntilDone(countLeft())
+  return { seconds, left, throttled: spent.throttled, elsewhereMs: { meanwhile, alone } }
 
   async function countLeft(): Promise<number> {
     let left = 0
@@ -77,7 +71,7 @@ export async function eraseAll(world: World): Promise<Erasing> {
       taken.push(clock.now() - fromMs)
     }
     // Its first calls load modules, for which the virtual clock does not wait.
-    await letPassUntil(promote())
+    await clock.runUntilDone(promote())
     taken.length = 0
     const promoteNext = () => {
       if (isOver) return

@@ -38,15 +38,11 @@ function watchDocuments({ config, population, watchers }: World): Set<string> {
 /** Lets all documents expire, while promotions go on and some of their processes are killed. */
 export async function expireAll(world: World, load: Load): Promise<Expiry> {
   const open = watchDocuments(world)
-  let throttled = 0
-  world.watchers.push(({ outcome }) => {
-    if (outcome === 'throttled') throttled++
-  })
   let [done, seconds] = [0, 0]
   const leftovers = await sustain(world, load, (run) => {
     if (run.expired < LEAST) return
     done += run.expired
     seconds += run.seconds
   })
-  return { left: open.size, perSecond: done / seconds, throttled, leftovers }
+  return { left: open.size, perSecond: done / seconds, throttled: world.spent.throttled, leftovers }
 }

@@ -2,8 +2,6 @@ import { resolveDueItems } from '../../../lib/ledger/resolve-due-items.ts'
 import { KEPT_MS, RESOLVER } from './deployed.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
-const STEP_MS = 50
-
 /** The shards of each schedule. */
 export function groupsOf(shards: readonly number[], count: number = RESOLVER.groups): number[][] {
   const size = shards.length / count
@@ -23,15 +21,4 @@ export async function runResolver({ start, config }: World, shards: readonly num
   }
   const [expiry] = await Promise.all([expire(), resolveDueItems('work', run, deps, signal)])
   return expiry
-}
-
-/** Lets time pass until that has happened. */
-export async function letPassUntil(happened: Promise<unknown>): Promise<void> {
-  let isOver = false
-  const note = () => {
-    isOver = true
-  }
-  happened.then(note, note)
-  while (!isOver) await clock.runUntil(clock.now() + STEP_MS)
-  await happened
 }

@@ -50,6 +50,8 @@ export interface Spent {
   readUnits: number
   /** Time of the functions, times the memory they have. */
   gibSeconds: number
+  /** Writes that DynamoDB turned away, of whatever process. */
+  throttled: number
 }
 
 export interface World {
@@ -69,11 +71,12 @@ export async function createWorld(population: Population, definition: ServiceDef
   const config = readConfig(process.env)
   // The product draws the lengths of its pauses from it.
   Math.random = createRandom(SEED)
-  const spent: Spent = { readUnits: 0, gibSeconds: 0 }
+  const spent: Spent = { readUnits: 0, gibSeconds: 0, throttled: 0 }
   let isCounted = false
   const count = (call: Consumption) => {
     if (!isCounted) return
-    if (call.outcome !== 'throttled' && /^(GetItem|Query|Scan)$/.test(call.operation)) spent.readUnits += call.units
+    if (call.outcome === 'throttled') spent.throttled++
+    else if (/^(GetItem|Query|Scan)$/.test(call.operation)) spent.readUnits += call.units
     for (const watch of world.watchers) watch(call)
   }
   const dynamoDb = createMemoryDynamoDb({ now: clock.now, staleMs: STALE_MS, onCall: count })

@@ -8,7 +8,7 @@ import { deadlineIn } from '../../support/api/rest-event.ts'
 import { withId } from '../../support/api/test-api.ts'
 import { depth } from '../../support/depth.ts'
 import { faultsFor } from '../../support/protocol/fault-kinds.ts'
-import { LARGE_BYTES } from '../../support/protocol/promotions-that-fail.ts'
+import { LARGE_BYTES, NOTHING } from '../../support/protocol/promotions-that-fail.ts'
 import type { TestProcess } from '../../support/protocol/test-process.ts'
 import type { StoresSnapshot } from '../../support/protocol/test-stores.ts'
 import { useTestProcesses } from '../../support/protocol/use-test-processes.ts'
@@ -207,7 +207,6 @@ describe('what else these operations find in the bucket', () => {
       await process.s3.createMultipartUpload({ Bucket: process.config.documentsBucket, Key })
       expect(await process.stateOf(workspace)).toMatchObject({ unfinishedUploads: 1 })
       expect((await call(ready, 'delete_document')).status).toBe(200)
-      const nothing = { documents: 0, objects: 0, unfinishedUploads: 0, usedBytes: 0, unfinished: 0, strays: 0 }
-      expect(await process.stateOf(workspace)).toEqual(nothing)
+      expect(await process.stateOf(workspace)).toEqual(NOTHING)
     }))
 })

@@ -2,7 +2,6 @@ import { expect } from 'vitest'
 import type { OperationName } from '../api/operations.ts'
 import { deadlineIn } from '../api/rest-event.ts'
 import { LARGE_BYTES } from './promotions-that-fail.ts'
-import type { RunLimits, Scenario } from './scenario.ts'
 import {
   deadDeletion,
   deadPromotion,
@@ -11,6 +10,8 @@ import {
   KEY,
   MINUTES_MS,
   promote,
+  type RunLimits,
+  type Scenario,
   SMALL,
   TOO_MUCH,
   withDocument,
