@@ -1,4 +1,4 @@
-import { readServiceDefinition, type ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import type { Bench, BenchContext } from '../bench.ts'
 import { lambdaEnvironment, UNLIMITED } from '../bundles.ts'
 import { burstRow, type Found, overloadRows, SUSTAINED_BAR, sustainedRow } from '../contention/rows.ts'
@@ -22,11 +22,10 @@ export const contention: Bench = {
   name: 'contention',
   title: 'One busy workspace, under the limits of DynamoDB',
   async run(context) {
-    const definition = readServiceDefinition()
-    const env = { ...lambdaEnvironment('http://unused'), ...definition.environment, ...ALL_FIT }
+    const env = { ...lambdaEnvironment('http://unused'), ...readServiceDefinition().environment, ...ALL_FIT }
     const options = { env, callLimitMs: CALL_LIMIT_MS }
     const simulator = await startWorker<ContentionSimulatorMethods>('workers/contention-simulator.ts', options)
-    const found = await simulateAll(simulator, definition, context)
+    const found = await simulateAll(simulator, context)
     await simulator.stop()
     return [
       ...COPY_SECONDS.map((copySeconds) => sustainedRow(copySeconds, found.sustained[copySeconds] ?? 0)),
@@ -38,14 +37,13 @@ export const contention: Bench = {
 
 async function simulateAll(
   simulator: Worker<ContentionSimulatorMethods>,
-  definition: ServiceDefinition,
   { isQuick, progress }: BenchContext,
 ): Promise<Found> {
   const highest = async (copySeconds: number): Promise<number> => {
     for (const perSecond of isQuick ? RATES.slice(-1) : RATES) {
       progress(`${perSecond} a second, copies of ${copySeconds} s`)
       const seconds = isQuick ? 1 : 12
-      if (await simulator.call('sustains', { perSecond, copySeconds, seconds, definition })) return perSecond
+      if (await simulator.call('sustains', { perSecond, copySeconds, seconds })) return perSecond
     }
     return 0
   }
@@ -53,9 +51,9 @@ async function simulateAll(
   for (const copySeconds of COPY_SECONDS) sustained[copySeconds] = await highest(copySeconds)
   const perSecond = Math.min(...Object.values(sustained))
   progress('at once')
-  const burst = await simulator.call('burst', { ...BURST, count: isQuick ? 20 : BURST.count, definition })
+  const burst = await simulator.call('burst', { ...BURST, count: isQuick ? 20 : BURST.count })
   progress('three times the rate')
   const [seconds, secondsAfter] = isQuick ? [2, 12] : [15, 25]
-  const overload = await simulator.call('overload', { perSecond, copySeconds: 1, seconds, secondsAfter, definition })
+  const overload = await simulator.call('overload', { perSecond, copySeconds: 1, seconds, secondsAfter })
   return { sustained, perSecond, burst, overload: { ...overload, seconds } }
 }

@@ -13,10 +13,9 @@ export const manyFiles: Bench = {
   title: 'One request for 100 files of 4 KiB',
   isExact: true,
   async run() {
-    const definition = readServiceDefinition()
-    const env = { ...lambdaEnvironment('http://unused'), ...definition.environment, ...UNLIMITED }
+    const env = { ...lambdaEnvironment('http://unused'), ...readServiceDefinition().environment, ...UNLIMITED }
     const simulator = await startWorker<ContentionSimulatorMethods>('workers/contention-simulator.ts', { env })
-    const [first, again, restored] = await simulator.call('promoteMany', { files: FILES, definition })
+    const [first, again, restored] = await simulator.call('promoteMany', { files: FILES })
     await simulator.stop()
     const asExpected = first?.outcomes.promoted === FILES && again?.outcomes.kept === FILES
     if (!asExpected || restored?.outcomes.restored !== FILES) {

@@ -44,23 +44,22 @@ export const scale: Bench = {
   title: 'Any number of workspaces and documents: resolver and audit',
   isExact: true,
   async run({ isQuick, progress }) {
-    const definition = readServiceDefinition()
     // The local stage audits with one shard; a deployed one has the defaults.
-    const { AUDIT_SHARDS: _, ...environment } = definition.environment
+    const { AUDIT_SHARDS: _, ...environment } = readServiceDefinition().environment
     const env = { ...lambdaEnvironment('http://unused'), ...environment }
     const options = { env, callLimitMs: CALL_LIMIT_MS }
     const { load, busy, expiring, erasing, ...audited } = isQuick ? QUICK : FULL
     const worker = await startWorker<ScaleSimulatorMethods>('workers/scale-simulator.ts', options)
     progress('resolver')
-    const late = await worker.call('sustain', { load, population: busy, definition })
+    const late = await worker.call('sustain', { load, population: busy })
     progress('expired documents')
-    const expiry = await worker.call('expire', { ...expiring, definition })
+    const expiry = await worker.call('expire', expiring)
     progress('erasures')
-    const erased = await worker.call('erase', { population: erasing, definition })
+    const erased = await worker.call('erase', { population: erasing })
     progress('audit')
     const rounds = {
-      small: await worker.call('round', { ...AUDIT, population: audited.small, definition }),
-      large: await worker.call('round', { ...AUDIT, population: audited.large, definition }),
+      small: await worker.call('round', { ...AUDIT, population: audited.small }),
+      large: await worker.call('round', { ...AUDIT, population: audited.large }),
     }
     await worker.stop()
     const { auditShards: shards } = readConfig(env)

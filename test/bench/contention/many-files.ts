@@ -1,5 +1,4 @@
 import { subscribe } from 'node:diagnostics_channel'
-import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import type { AwsCallMessage } from '../../../lib/aws/calls/send.ts'
 import { createWriteContainerFilesHandler } from '../../../lib/http/handlers.ts'
 import { OPERATIONS } from '../../support/api/operations.ts'
@@ -24,7 +23,7 @@ const SIZE_BYTES = 4096
 const COPY_SECONDS = 0.025
 
 /** One request for so many files, the same again, and one that puts them back: the real handlers and adapters, on a virtual clock. */
-export async function promoteMany({ files }: { files: number }, definition: ServiceDefinition): Promise<ManyFiles[]> {
+export async function promoteMany({ files }: { files: number }): Promise<ManyFiles[]> {
   let seen: ManyFiles = { seconds: 0, outcomes: {}, calls: 0, writes: {} }
   const count = (name: string) => {
     if (OF_FILES.test(name)) seen.calls++
@@ -35,7 +34,7 @@ export async function promoteMany({ files }: { files: number }, definition: Serv
     if (operation !== 'GetItem') seen.writes[name] = (seen.writes[name] ?? 0) + 1
   }
   const stage = { copySeconds: COPY_SECONDS, sizeBytes: SIZE_BYTES, onCall: count, dynamoDb: { onCall } }
-  const { tokens, start } = await createStage(stage, definition)
+  const { tokens, start } = await createStage(stage)
   const [promote, putBack] = [start(), start(createWriteContainerFilesHandler)]
   const all = Array.from({ length: files }, (_, number) => `output/${number}.json`)
   const ask = async (handler: typeof promote, container_id: string, body: object) => {

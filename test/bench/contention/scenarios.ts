@@ -1,4 +1,3 @@
-import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { createRandom, percentile } from '../statistics.ts'
 import { type Answered, type LedgerUse, type Outcome, type Scenario, simulate } from './simulation.ts'
 
@@ -26,42 +25,47 @@ const RECOVERY_SECONDS = 10
 const PROMPT_SECONDS = 1.5
 
 /** Whether this many promotions a second are all answered with 200, without waiting longer and longer. */
-export async function sustains(
-  { perSecond, copySeconds, seconds }: { perSecond: number; copySeconds: number; seconds: number },
-  definition: ServiceDefinition,
-): Promise<boolean> {
+export async function sustains({
+  perSecond,
+  copySeconds,
+  seconds,
+}: {
+  perSecond: number
+  copySeconds: number
+  seconds: number
+}): Promise<boolean> {
   const scenario: Scenario = {
     arrivals: arrivalsAt(perSecond, seconds),
     copySeconds,
     isEnough: ({ status }) => status !== 200,
   }
-  const { answers } = await simulate(scenario, definition)
+  const { answers } = await simulate(scenario)
   const isAll = answers.length === scenario.arrivals.length && answers.every(({ status }) => status === 200)
   return isAll && beyondCopy(answers, copySeconds, 0.99) <= PROMPT_SECONDS
 }
 
-export async function burst(
-  { count, ...options }: { count: number } & Pick<Scenario, 'copySeconds' | 'limits'>,
-  definition: ServiceDefinition,
-): Promise<Summary> {
-  return summarize(await simulate({ arrivals: allAtOnce(count), ...options }, definition), options.copySeconds)
+export async function burst({
+  count,
+  ...options
+}: { count: number } & Pick<Scenario, 'copySeconds' | 'limits'>): Promise<Summary> {
+  return summarize(await simulate({ arrivals: allAtOnce(count), ...options }), options.copySeconds)
 }
 
 /** Three times the rate for some time, then somewhat less than the rate. */
-export async function overload(
-  {
-    perSecond,
-    seconds,
-    secondsAfter,
-    ...options
-  }: { perSecond: number; seconds: number; secondsAfter: number } & Pick<Scenario, 'copySeconds' | 'limits'>,
-  definition: ServiceDefinition,
-): Promise<Overload> {
+export async function overload({
+  perSecond,
+  seconds,
+  secondsAfter,
+  ...options
+}: { perSecond: number; seconds: number; secondsAfter: number } & Pick<
+  Scenario,
+  'copySeconds' | 'limits'
+>): Promise<Overload> {
   const arrivals = [
     ...arrivalsAt(OVERLOAD * perSecond, seconds),
     ...arrivalsAt(OFFERED_AFTER * perSecond, secondsAfter, { seed: 5, from: seconds }),
   ]
-  const outcome = await simulate({ arrivals, ...options }, definition)
+  const outcome = await simulate({ arrivals, ...options })
   const successes = outcome.answers.filter(({ status }) => status === 200)
   const answeredWithin = (from: number, until: number) =>
     successes.filter(({ arrived, took }) => arrived + took >= from && arrived + took < until).length / (until - from)

@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { readTables } from '../../../infra/deploy/service-definition.ts'
 import { hashToken, keyIdIn, keyIdOf, newToken } from '../../../lib/auth/api-token.ts'
 import { keyOfRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
@@ -12,6 +12,7 @@ import type { createPromoteContainerFileHandler } from '../../../lib/http/promot
 import type { Log } from '../../../lib/logging.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
+import { createTables } from '../../support/dynamodb/memory-tables.ts'
 import type { createSimulatedS3 } from './simulated-s3.ts'
 
 /** As long as an id can be, because each letter is written with every promotion. */
@@ -23,17 +24,9 @@ const now = () => Date.now()
 
 type Tables = Pick<LimitedDynamoDb, 'execute'>
 
-/** Makes the tables of the template. */
-export async function createTables(dynamoDb: Tables, { tables }: Pick<ServiceDefinition, 'tables'>): Promise<void> {
-  for (const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } of tables) {
-    const table = { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode }
-    await dynamoDb.execute('CreateTable', JSON.parse(JSON.stringify(table)))
-  }
-}
-
-/** Makes the tables, and API keys of one workspace. @returns their tokens */
-export async function prepareTables(dynamoDb: Tables, definition: ServiceDefinition, { keysTable }: Config) {
-  await createTables(dynamoDb, definition)
+/** Makes the tables of the template, and API keys of one workspace. @returns their tokens */
+export async function prepareTables(dynamoDb: Tables, { keysTable }: Config) {
+  createTables(dynamoDb, readTables(process.env))
   return Promise.all(
     Array.from({ length: KEYS }, async (_, number) => {
       const token = newToken(keyIdOf(WORKSPACE, `${number}`))

@@ -1,6 +1,5 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 import { readConfig } from '../../../lib/config.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
@@ -76,12 +75,12 @@ interface Stage extends Pick<Parameters<typeof createSimulatedS3>[0], 'copySecon
 }
 
 /** DynamoDB with the tables of the template and some API keys of one workspace, and processes of the promote function. */
-export async function createStage({ dynamoDb: options, ...ofS3 }: Stage, definition: ServiceDefinition) {
+export async function createStage({ dynamoDb: options, ...ofS3 }: Stage) {
   const config = { ...readConfig(process.env), defaultQuotaBytes: PLENTY }
   // The product draws the lengths of its pauses from it.
   Math.random = createRandom(SEED)
   const dynamoDb = createMemoryDynamoDb({ now: clock.now, staleMs: STALE_MS, ...options })
-  const tokens = await prepareTables(dynamoDb, definition, config)
+  const tokens = await prepareTables(dynamoDb, config)
   // The SDK reads files when a client is first used, and the virtual clock waits for no file.
   await createDynamoDbClient(inProcessOptions(dynamoDb.store)).send(
     new DescribeTableCommand({ TableName: config.keysTable }),
@@ -98,7 +97,7 @@ export async function createStage({ dynamoDb: options, ...ofS3 }: Stage, definit
  * One workspace: the real handler, use case, adapters and SDK clients, on a DynamoDB with the limits of the real one and an
  * S3 that takes its time, in as many processes as Lambda would start. Every run is the same, but for ids.
  */
-export async function simulate(scenario: Scenario, definition: ServiceDefinition): Promise<Outcome> {
+export async function simulate(scenario: Scenario): Promise<Outcome> {
   const { arrivals, copySeconds, limits, isEnough = () => false } = scenario
   let ledger: LedgerUse = { throttled: 0, largestWrite: 0 }
   const onCall = ({ table, operation, units, outcome }: Consumption) => {
@@ -107,7 +106,7 @@ export async function simulate(scenario: Scenario, definition: ServiceDefinition
     else if (outcome === 'done') ledger.largestWrite = Math.max(ledger.largestWrite, units)
   }
   const stage = { copySeconds, sizeBytes: MIB, dynamoDb: { onCall, ...(limits && { limits }) } }
-  const { config, dynamoDb, tokens, start } = await createStage(stage, definition)
+  const { config, dynamoDb, tokens, start } = await createStage(stage)
   const fleet = createFleet(start, SEED + 3)
 
   const request = async (startMs: number, arrived: number, token = ''): Promise<Answered> => {

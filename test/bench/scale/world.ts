@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { S3Client } from '@aws-sdk/client-s3'
-import type { ServiceDefinition } from '../../../infra/deploy/service-definition.ts'
+import { readTables } from '../../../infra/deploy/service-definition.ts'
 import type { StoredObject } from '../../../infra/local/stores/s3-contents.ts'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
 import { DUE_INDEX } from '../../../lib/aws/dynamodb/documents.ts'
@@ -12,9 +12,10 @@ import type { Store } from '../../support/aws/store.ts'
 import type { IndexDefinition } from '../../support/dynamodb/capacity.ts'
 import { createIndexKey, createKey, type Table } from '../../support/dynamodb/dynalite.ts'
 import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
+import { createTables } from '../../support/dynamodb/memory-tables.ts'
 import { installVirtualClock } from '../../support/virtual-clock.ts'
 import { type Compute, inProcessOptions, waitUnlessAborted } from '../contention/in-process.ts'
-import { createTables, SILENT } from '../contention/service.ts'
+import { SILENT } from '../contention/service.ts'
 import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import {
@@ -67,7 +68,7 @@ export interface World {
 }
 
 /** DynamoDB and S3 with that population, on the virtual clock. */
-export async function createWorld(population: Population, definition: ServiceDefinition): Promise<World> {
+export async function createWorld(population: Population): Promise<World> {
   const config = readConfig(process.env)
   // The product draws the lengths of its pauses from it.
   Math.random = createRandom(SEED)
@@ -80,7 +81,7 @@ export async function createWorld(population: Population, definition: ServiceDef
     for (const watch of world.watchers) watch(call)
   }
   const dynamoDb = createMemoryDynamoDb({ now: clock.now, staleMs: STALE_MS, onCall: count })
-  await createTables(dynamoDb, definition)
+  createTables(dynamoDb, readTables(process.env))
   const s3 = createMemoryS3()
   fill({ dynamoDb, s3 }, population, config)
   const stores = { dynamoDb: dynamoDb.store, s3: s3.store }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { lambdaEnvironment } from '../../bench/bundles.ts'
+import { lambdaEnvironment, UNLIMITED } from '../../bench/bundles.ts'
 import { startWorker, type Worker } from '../../bench/worker.ts'
 import type { ContentionSimulatorMethods } from '../../bench/workers/contention-simulator.ts'
 import { DYNAMODB_LIMITS } from '../../support/dynamodb/throughput.ts'
@@ -11,17 +11,16 @@ const PER_SECOND = 22
 
 /** The real function in many processes, on a clock of its own: however slow this machine is, the outcome is the same. */
 let simulator: Worker<ContentionSimulatorMethods>
-const definition = inject('definition')
 
 beforeAll(async () => {
-  const env = { ...lambdaEnvironment('http://unused'), ...definition.environment, RATE_LIMIT_PER_MINUTE: '30000' }
+  const env = { ...lambdaEnvironment('http://unused'), ...inject('definition').environment, ...UNLIMITED }
   simulator = await startWorker<ContentionSimulatorMethods>('workers/contention-simulator.ts', { env })
 })
 afterAll(() => simulator.stop())
 
 describe('a workspace whose item takes no more writes', { timeout: 300_000 }, () => {
   it('lets promotions wait that come at once: all succeed, and nothing is left to a lease', async () => {
-    const found = await simulator.call('burst', { count: 50, copySeconds: 1, limits: LIMITS, definition })
+    const found = await simulator.call('burst', { count: 50, copySeconds: 1, limits: LIMITS })
     expect(found.answers).toEqual({ 200: 50 })
     expect(found.ledger.throttled).toBeGreaterThan(0)
     expect(found.ledger.largestWrite).toBe(1)
@@ -35,7 +34,6 @@ describe('a workspace whose item takes no more writes', { timeout: 300_000 }, ()
       seconds: 4,
       secondsAfter: 16,
       limits: LIMITS,
-      definition,
     })
     expect(Object.keys(found.answers)).toEqual(['200', '429 too_many_promotions'])
     expect(found.goodputUnderLoad).toBeGreaterThan(0.3 * PER_SECOND)

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { ConditionalCheckFailedException, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { parse } from 'yaml'
+import { type DeclaredTable, readTables } from '../../../infra/deploy/service-definition.ts'
 import type { StoredItem } from '../../../lib/audit/ports/document-maintenance.ts'
 import type { Attributes } from '../../../lib/aws/dynamodb/codec.ts'
 import { decodeItem } from '../../../lib/aws/dynamodb/document-codec.ts'
@@ -15,28 +13,20 @@ import { DynamoDbFailure } from './failures.ts'
 import { createLimitedDynamoDb, type LimitedDynamoDb } from './limited-dynamodb.ts'
 import { UNLIMITED } from './throughput.ts'
 
-const ROOT = join(import.meta.dirname, '../../..')
 export const [WORKSPACES_TABLE, DOCUMENTS_TABLE] = ['workspaces_table', 'documents_table']
 export const [KEYS_TABLE, RATE_LIMITS_TABLE] = ['keys_table', 'rate_limits_table']
-const NAMES: Record<string, string> = {
-  WorkspacesTable: WORKSPACES_TABLE,
-  DocumentsTable: DOCUMENTS_TABLE,
-  KeysTable: KEYS_TABLE,
-  RateLimitsTable: RATE_LIMITS_TABLE,
-}
 const TABLES = { WORKSPACES_TABLE, DOCUMENTS_TABLE, KEYS_TABLE, RATE_LIMITS_TABLE }
 /** All else as if nobody had set it. */
 export const CONFIG = readConfig({ ...TABLES, SANDBOX_BUCKET: 'sandboxes', DOCUMENTS_BUCKET: 'documents' })
 
-let definitions: Content[] | undefined
-/** As the template has them. */
-function tableDefinitions(): Content[] {
-  definitions ??= Object.entries(NAMES).map(([id, TableName]) => {
-    const { Resources } = parse(readFileSync(join(ROOT, 'infra/resources/tables.yml'), 'utf8'))
-    const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } = Resources[id].Properties
-    return { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode }
-  })
-  return structuredClone(definitions).map((each) => JSON.parse(JSON.stringify(each)))
+const DECLARED = readTables(TABLES)
+
+/** Makes tables of the template: they are there before the call returns. */
+export function createTables({ execute }: Pick<LimitedDynamoDb, 'execute'>, declared: readonly DeclaredTable[]): void {
+  for (const { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode } of declared) {
+    const table = { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode }
+    void execute('CreateTable', JSON.parse(JSON.stringify(table)))
+  }
 }
 
 /** A command of the SDK. */
@@ -53,8 +43,7 @@ export const operationOf = (command: Command) => command.constructor.name.replac
  */
 export function createMemoryTables({ now, staleMs = 0 }: { now(): number; staleMs?: number }) {
   const tables = createLimitedDynamoDb({ now, staleMs, limits: UNLIMITED })
-  // Each is there before the call returns.
-  for (const table of tableDefinitions()) void tables.execute('CreateTable', table)
+  createTables(tables, DECLARED)
   const all = (name: string) => {
     const spaces = tables.snapshot()
     if (!spaces.tables.has(name)) throw new Error(`there is no table ${name}`)
