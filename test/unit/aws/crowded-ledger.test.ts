@@ -52,4 +52,6 @@ it('a refund waits for a place, some 50 ms at a time', async () => {
   const { ledger } = setUp(20)
   expect(await ledger.beginRefund(refund, signal, 1500)).toMatchObject({ refundVersion: 7 })
   expect(Math.max(...time.pausesMs)).toBeLessThanOrEqual(65)
+  // So it does not take the item's writes from those who free places.
+  expect(waitedMs()).toBeGreaterThan(500)
 })
