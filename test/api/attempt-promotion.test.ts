@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
-import type { WorkspaceId } from '../../lib/ids.ts'
-import { UNLIMITED } from '../support/api/documents-api.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, createTestApi, PATH, useTestApi } from '../support/api/test-api.ts'
-import { NOW_MS } from '../support/ports.ts'
+import { CONTAINER, createTestApi, PATH, UNLIMITED, useTestApi } from '../support/api/test-api.ts'
+import { WORKSPACE } from '../support/ports.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const api = useTestApi()
@@ -12,18 +10,9 @@ skipWaits()
 afterEach(() => vi.restoreAllMocks())
 
 describe('an attempt at a promotion', () => {
-  it('has a lease that ends one lease length after its start', async () => {
-    const begin = vi.spyOn(api.documents, 'begin')
-    const holds = vi.spyOn(api.ledger, 'hold')
-    await api.promote({})
-    const leaseEndsAtMs = NOW_MS + api.dependencies.leaseMs
-    expect(begin.mock.calls.map(([pending]) => pending)).toMatchObject([{ dueAtMs: leaseEndsAtMs }])
-    expect(holds.mock.calls.map(([hold]) => hold)).toMatchObject([{ leaseEndsAtMs }])
-  })
-
   it('says which file it is that was archived after it had been looked up', async () => {
     vi.spyOn(api.objects, 'copy').mockRejectedValue(new ServiceError('container_file_archived'))
-    const { body } = await api.promote({})
+    const { body } = await api.promote()
     const metadata = { reason: 'container_file_archived', container_id: CONTAINER, path: PATH }
     expect(body).toMatchObject({ error: { metadata } })
   })
@@ -42,7 +31,7 @@ describe('an attempt at a promotion', () => {
   it('logs that its hold was not captured', async () => {
     const error = new Error('down')
     vi.spyOn(api.ledger, 'capture').mockRejectedValue(error)
-    expect((await api.promote({})).status).toBe(200)
+    expect((await api.promote()).status).toBe(200)
     const message = 'leftovers in the ledger not ended, left to others'
     expect(api.logged).toContainEqual(expect.objectContaining({ level: 'warn', message, error }))
   })
@@ -58,8 +47,8 @@ describe('an attempt at a promotion', () => {
       await api.stored.setUsage('ws_1', { quotaBytes: 8, usedBytes: 8 })
       return { ...copied, versionId: 'version-1' }
     })
-    await api.workspaces.create('ws_1' as WorkspaceId, { quotaBytes: 8 }, AbortSignal.timeout(1000))
-    expect(refusalOf(await api.promote({}))).toEqual([403, 'storage_quota_exceeded'])
+    await api.workspaces.create(WORKSPACE, { quotaBytes: 8 }, AbortSignal.timeout(1000))
+    expect(refusalOf(await api.promote())).toEqual([403, 'storage_quota_exceeded'])
     expect(discard.mock.calls.map(([{ versionId }]) => versionId)).toEqual(['version-1'])
     expect([api.stored.items(), api.objects.documents.size]).toEqual([[], 0])
   })
@@ -72,7 +61,7 @@ describe('an attempt at a promotion', () => {
       })
     const api = createTestApi({ rateLimiter: { ...UNLIMITED, policy: { requestsPerMinute: 1, burst: 1 }, take } })
     const begin = vi.spyOn(api.documents, 'begin')
-    const promoting = api.promote({})
+    const promoting = api.promote()
     for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
     expect(begin).not.toHaveBeenCalled()
     letIn(new Error('late'))

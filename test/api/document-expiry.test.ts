@@ -1,19 +1,18 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { WorkspaceId } from '../../lib/ids.ts'
-import { ANTHROPIC, endAfter, idsOf, OPENAI, useDocumentsApi } from '../support/api/documents-api.ts'
-import { idOf, WORKSPACE } from '../support/api/idempotent-promotions.ts'
-import { expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
+import { endAfter, idsOf, useDocumentsApi } from '../support/api/documents-api.ts'
+import { expectUntouched, idOf, refusalOf } from '../support/api/promotion-answers.ts'
+import { ANTHROPIC, OPENAI } from '../support/api/test-api.ts'
 import { afterNext, beforeNext } from '../support/beside.ts'
+import { WORKSPACE } from '../support/ports.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+const DAY_MS = 86_400_000
 const END_MS = endAfter(3600).getTime()
 
 const files = useDocumentsApi()
-const { setClock } = files
+const { api, setClock } = files
 const promoteFor = (seconds: number | string, headers = {}) =>
-  files.api.promote({ headers: { 'File-Expires-In': `${seconds}`, ...headers } })
-const expiries = () => files.api.stored.documents().map(({ expiresAt }) => expiresAt)
+  api.promote({ headers: { 'File-Expires-In': `${seconds}`, ...headers } })
+const expiries = () => api.stored.documents().map(({ expiresAt }) => expiresAt)
 
 describe('File-Expires-In', () => {
   it.each([3600, 7_776_000])('of %i seconds holds, and each shape tells when it ends', async (seconds) => {
@@ -39,13 +38,13 @@ describe('File-Expires-In', () => {
   it('is 400 with the bounds for any other value, and twice; nothing is kept', async () => {
     for (const request of REFUSED) {
       const { headers = {}, body = {} } = request as { headers?: Record<string, string[]>; body?: object }
-      const one = await files.api.promote({ headers, body })
-      for (const refused of [one, await files.api.promoteAll({ prefix: '', ...body }, { headers })]) {
+      const one = await api.promote({ headers, body })
+      for (const refused of [one, await api.promoteAll({ prefix: '', ...body }, { headers })]) {
         expect(refusalOf(refused), JSON.stringify(request)).toEqual([400, 'invalid_expiry'])
         expect(JSON.stringify(refused.body)).toMatch(/"detail":"[^"]*expires_in_seconds[^"]*\b3600\b[^"]*\b7776000\b/)
       }
     }
-    expectUntouched(files.api)
+    expectUntouched(api)
   })
 
   it.each([
@@ -53,8 +52,8 @@ describe('File-Expires-In', () => {
     [3600, { expires_in_seconds: 3600 }],
   ])('goes for one file, or for all of many, unless the body has another time: %i s for %j', async (seconds, body) => {
     const headers = { 'file-expires-in': '7200' }
-    const one = await files.api.promote({ headers, body })
-    await files.api.promoteAll({ prefix: '', ...body }, { headers })
+    const one = await api.promote({ headers, body })
+    await api.promoteAll({ prefix: '', ...body }, { headers })
     expect(one.headers['file-expires-in']).toBe(`${seconds};by=request`)
     expect(expiries()).toEqual([endAfter(seconds), endAfter(seconds)])
   })
@@ -66,12 +65,12 @@ describe('File-Expires-In', () => {
   it.each(COMBINATIONS.split('|'))('and what the workspace has set: the stricter holds, %s', async (combination) => {
     const values = combination.split(' ').map((each) => (each === '-' ? undefined : Number.parseInt(each, 10)))
     const [wanted, expireAfterSeconds, expireAtMostSeconds, seconds] = values
-    await files.api.workspaces.create(WORKSPACE, { quotaBytes: 1000 }, AbortSignal.timeout(60_000))
+    await api.workspaces.create(WORKSPACE, { quotaBytes: 1000 }, AbortSignal.timeout(60_000))
     const change = { shown: { quotaBytes: 1000 }, to: { expireAfterSeconds, expireAtMostSeconds } }
-    await files.api.workspaces.change(WORKSPACE, change, AbortSignal.timeout(60_000))
-    const { headers } = await (wanted ? promoteFor(wanted) : files.api.promote({}))
+    await api.workspaces.change(WORKSPACE, change, AbortSignal.timeout(60_000))
+    const { headers } = await (wanted ? promoteFor(wanted) : api.promote())
     expect(headers['file-expires-in']).toBe(seconds && combination.split(' ')[3])
-    await files.api.promoteAll({ prefix: '', expires_in_seconds: wanted })
+    await api.promoteAll({ prefix: '', expires_in_seconds: wanted })
     const end = seconds && endAfter(seconds)
     expect(expiries()).toEqual([end, end])
   })
@@ -80,11 +79,7 @@ describe('File-Expires-In', () => {
 describe('a document that expires', () => {
   it('is there until that moment; then it is 404 document_expired for a day, whether or not it is deleted yet', async () => {
     const id = idOf(await promoteFor(3600))
-    const foreign = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management' })
-    const listed = async () => [
-      idsOf(await files.list({ 'ids[]': [id] }, ANTHROPIC)),
-      idsOf(await files.list({}, ANTHROPIC)),
-    ]
+    const listed = async () => [idsOf(await files.list({ 'ids[]': [id] }, ANTHROPIC)), idsOf(await files.list())]
     setClock(END_MS - 1)
     expect([(await files.show(id)).status, await listed()]).toEqual([200, [[id], [id]]])
     for (const [ms, reason] of [
@@ -102,8 +97,7 @@ describe('a document that expires', () => {
         expect((answer.body as { error: { details?: object } }).error.details).toEqual(details)
       }
       expect(await listed()).toEqual([[], []])
-      const other = await files.show(id, { Authorization: `Bearer ${foreign}` })
-      expect(refusalOf(other)).toEqual([404, 'document_not_found'])
+      expect(refusalOf(await files.show(id, {}, api.foreignToken))).toEqual([404, 'document_not_found'])
     }
   })
 
@@ -115,24 +109,24 @@ describe('a document that expires', () => {
     const id = idOf(await promoteFor(3600))
     setClock(END_MS - 1)
     const cross = call === 'find' ? afterNext : beforeNext
-    cross(files.api.documents, call, async () => {
+    cross(api.documents, call, async () => {
       setClock(END_MS)
       if (isBeaten) await files.deleteExpired()
     })
     for (let times = 0; times < 3; times++) expect((await files.remove(id)).status).toBe(status)
     expect(refusalOf(await files.show(id))).toEqual([404, status === 200 ? 'document_not_found' : 'document_expired'])
     if (status === 404) await files.deleteExpired()
-    expectUntouched(files.api)
+    expectUntouched(api)
   })
 
   it.each([121_000, 120_444, 119_999, 1000, 444])(
     '%i ms before its end, is downloaded by a URL that ends then',
     async (beforeMs) => {
       const id = idOf(await promoteFor(3600))
-      const sign = vi.spyOn(files.api.dependencies.downloads, 'signDocument')
+      const sign = vi.spyOn(api.dependencies.downloads, 'signDocument')
       setClock(END_MS - beforeMs)
       // Its clock is read once.
-      beforeNext(files.api.documents, 'find', () => setClock(END_MS))
+      beforeNext(api.documents, 'find', () => setClock(END_MS))
       const from = new Date(Math.floor((END_MS - beforeMs) / 1000) * 1000)
       const until = new Date(Math.min(from.getTime() + 120_000, END_MS))
       expect((await files.download(id)).body).toMatchObject({ expires_at: until.toISOString() })

@@ -1,12 +1,13 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { FilePath, WorkspaceId } from '../../lib/ids.ts'
+import type { FilePath } from '../../lib/ids.ts'
 import { useDocumentsApi } from '../support/api/documents-api.ts'
-import { COMMON_HEADERS, reasonOf } from '../support/api/promotion-answers.ts'
+import { COMMON_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
+import { FOREIGN } from '../support/api/test-api.ts'
 import { storedObject } from '../support/aws/memory-s3.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
+import { WORKSPACE } from '../support/ports.ts'
 
-const files = useDocumentsApi()
-const { record, download } = files
+const { api, record, download } = useDocumentsApi()
 
 describe('GET /v1/files/{id}/content', () => {
   it('redirects to a presigned URL of the object, an attachment of its type and name, and says until when', async () => {
@@ -27,18 +28,16 @@ describe('GET /v1/files/{id}/content', () => {
   })
 
   it('gives each of many at once its own object, type and name, for one caller and for several', async () => {
-    const token = files.api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management' })
     const types = ['text/csv', 'text/html', 'application/pdf', 'image/png']
     const documents = await Promise.all(
       types.map((mimeType, index) => {
-        const workspaceId = (index % 2 === 0 ? 'ws_1' : 'ws_2') as WorkspaceId
+        const workspaceId = index % 2 === 0 ? WORKSPACE : FOREIGN
         return record(index, { workspaceId, mimeType, filename: `output/${index}.bin` as FilePath })
       }),
     )
+    const tokenOf = { [WORKSPACE]: api.managementToken, [FOREIGN]: api.foreignToken }
     const answers = await Promise.all(
-      documents.map(({ workspaceId, documentId }) =>
-        download(documentId, workspaceId === 'ws_2' ? { Authorization: `Bearer ${token}` } : {}),
-      ),
+      documents.map(({ workspaceId, documentId }) => download(documentId, {}, tokenOf[workspaceId])),
     )
     for (const [index, { headers }] of answers.entries()) {
       const { pathname, searchParams } = new URL(headers.location ?? '')
@@ -54,35 +53,29 @@ describe('GET /v1/files/{id}/content', () => {
     expect(new URL(headers.location ?? '').searchParams.get('response-content-type')).toBe('application/octet-stream')
   })
 
+  const ARCHIVED = storedObject({ bytes: Buffer.alloc(8), storageClass: 'GLACIER' })
   it.each([
-    [
-      'is archived',
-      'archive storage',
-      (key: string) =>
-        files.api.objects.documents.set(key, storedObject({ bytes: Buffer.alloc(8), storageClass: 'GLACIER' })),
-    ],
-    ['is lost', 'lost', (key: string) => files.api.objects.documents.delete(key)],
+    ['is archived', 'archive storage', (key: string) => api.objects.documents.set(key, ARCHIVED)],
+    ['is lost', 'lost', (key: string) => api.objects.documents.delete(key)],
   ])('is our 404 when the content %s', async (_, detail, change) => {
     const { documentId, objectKey } = await record(1)
     change(objectKey)
     const response = await download(documentId)
-    expect(response).toMatchObject({
-      status: 404,
-      body: { error: { metadata: { reason: 'file_not_downloadable', detail: expect.stringContaining(detail) } } },
-    })
-    expect(response.body).toMatchObject({ error: { metadata: { document_id: documentId } } })
+    expect(refusalOf(response)).toEqual([404, 'file_not_downloadable'])
+    const metadata = { document_id: documentId, detail: expect.stringContaining(detail) }
+    expect(response.body).toMatchObject({ error: { metadata } })
     const message = 'the object of a document is lost'
     const lost = expect.objectContaining({ level: 'error', message, document_id: documentId })
-    expect(files.api.logged.filter(({ level }) => level === 'error')).toEqual(detail === 'lost' ? [lost] : [])
+    expect(api.logged.filter(({ level }) => level === 'error')).toEqual(detail === 'lost' ? [lost] : [])
   })
 
   it('is a plain 404 when the document is deleted between the two looks', async () => {
     const document = await record(1)
-    vi.spyOn(files.api.objects, 'findDocumentObject').mockImplementation(async () => {
-      await files.api.stored.removeAll(DOCUMENTS_TABLE)
+    vi.spyOn(api.objects, 'findDocumentObject').mockImplementation(async () => {
+      await api.stored.removeAll(DOCUMENTS_TABLE)
       return undefined
     })
-    expect(reasonOf(await download(document.documentId))).toBe('document_not_found')
-    expect(files.api.logged.some(({ level }) => level === 'error')).toBe(false)
+    expect(refusalOf(await download(document.documentId))).toEqual([404, 'document_not_found'])
+    expect(api.logged.some(({ level }) => level === 'error')).toBe(false)
   })
 })

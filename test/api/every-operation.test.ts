@@ -4,28 +4,11 @@ import { ONLY_IF_LISTED, PERMISSIONS, PLATFORM_PERMISSIONS } from '../../lib/aut
 import { ServiceError } from '../../lib/errors.ts'
 import { EXPOSED_HEADERS } from '../../lib/http/headers.ts'
 import { entryOf } from '../../lib/http/operations.ts'
-import { formatFileId } from '../../lib/ids.ts'
-import { addLink } from '../support/api/links.ts'
-import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../support/api/operations.ts'
+import { OPERATION_NAMES, OPERATIONS } from '../support/api/operations.ts'
 import { COMMON_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
-import { addTenant, tenantOf } from '../support/api/tenant.ts'
-import { CONTAINER, createTestApi, PATH } from '../support/api/test-api.ts'
+import { prepareFor } from '../support/api/tenant.ts'
+import { createTestApi } from '../support/api/test-api.ts'
 import { DOCUMENTS_TABLE, KEYS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
-
-/** A request that succeeds, unless something of its own stands in the way. */
-async function prepareFor(name: OperationName, change: Parameters<typeof createTestApi>[0] = {}) {
-  const api = createTestApi(change)
-  const { body } = await api.promote({})
-  const { linkId: link_id } = await addLink(api)
-  const parameters = {
-    ...{ document_id: (body as { id: string }).id, link_id },
-    container_id: CONTAINER,
-    file_id: formatFileId(PATH),
-    ...tenantOf(OPERATIONS[name]),
-  }
-  await addTenant(api)
-  return { ...api, parameters }
-}
 
 it('there is a handler for every function behind the gateway', () => {
   const names = API_FUNCTIONS.map(({ name }) => name)
@@ -33,7 +16,7 @@ it('there is a handler for every function behind the gateway', () => {
 })
 
 describe.each(OPERATION_NAMES)('%s', (name) => {
-  const prepare = (change = {}) => prepareFor(name, change)
+  const prepare = (change = {}) => prepareFor(OPERATIONS[name], change)
   const { success, path, facts } = OPERATIONS[name]
   const { for: whom, permission } = entryOf(name)
   const permissions = PERMISSIONS.filter((each) => each === whom)
@@ -52,10 +35,10 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     ['a platform key with those of others', { kind: 'platform', permissions: PERMISSIONS }, !isForFiles && !permission],
   ] as const)('for %s: done, or 403, and nothing is changed', async (_, key, isAllowed) => {
     const api = await prepare()
-    const headers = { Authorization: `Bearer ${api.apiKeys.add(key as Parameters<typeof api.apiKeys.add>[0])}` }
+    const token = api.apiKeys.add(key as Parameters<typeof api.apiKeys.add>[0])
     const parameters = isAllowed ? api.parameters : { ...api.parameters, file_id: 'malformed', name: '.' }
     const before = [KEYS_TABLE, WORKSPACES_TABLE, DOCUMENTS_TABLE].map(api.stored.attributes)
-    const response = await api.call(name, { parameters, headers })
+    const response = await api.call(name, { parameters, token })
     if (isAllowed) return expect(response.status).toBe(success)
     expect(refusalOf(response)).toEqual([
       403,
@@ -77,11 +60,10 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     const own = whom === 'platform' && { requestsPerMinute: 30 }
     const token = api.apiKeys.add({ kind, ...own } as Parameters<typeof api.apiKeys.add>[0])
     const request = { parameters: { document_id: 'x', container_id: 'x', file_id: 'x' } }
-    const headers = { Authorization: `Bearer ${token}` }
-    for (let i = 0; i < 5; i++) await api.call(name, { ...request, headers })
+    for (let i = 0; i < 5; i++) await api.call(name, { ...request, token })
     const before = api.stored.attributes(KEYS_TABLE)
     for (const parameters of [request.parameters, api.parameters]) {
-      const response = await api.call(name, { parameters, headers })
+      const response = await api.call(name, { parameters, token })
       expect(response).toMatchObject({ status: 429, headers: { 'retry-after': own ? '2' : '1' } })
     }
     expect([api.stored.documents().length, api.stored.attributes(KEYS_TABLE)]).toEqual([1, before])

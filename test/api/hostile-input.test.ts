@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { newToken } from '../../lib/auth/api-token.ts'
 import { formatKeyCursor } from '../../lib/containers/key-cursor.ts'
 import { formatCursor } from '../../lib/documents/list-cursor.ts'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
 import { anyText } from '../support/api/any-text.ts'
-import { UNLIMITED } from '../support/api/documents-api.ts'
 import { addLink } from '../support/api/links.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
 import { OPERATION_NAMES } from '../support/api/operations.ts'
-import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, createTestApi, FOREIGN, PATH, UNLIMITED } from '../support/api/test-api.ts'
 import { assertProperty } from '../support/assert-property.ts'
 import { contentOf } from '../support/aws/memory-s3.ts'
 import { casesOf } from '../support/depth.ts'
@@ -23,35 +22,26 @@ const FOREIGN_PATH = 'their/secret-plan.txt'
 /** Two workspaces, each with a container file and documents; the attacker has keys of the first. */
 async function prepare() {
   const api = createTestApi({ rateLimiter: UNLIMITED, maxFileBytes: 10 ** 9 })
-  api.putFile(FOREIGN_PATH, Buffer.from(SECRET), 'text/csv', 'ws_2', 'sess_2')
-  const foreignToken = api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId, kind: 'management' })
-  const headers = { Authorization: `Bearer ${foreignToken}` }
+  api.putFile(FOREIGN_PATH, Buffer.from(SECRET), 'text/csv', FOREIGN, 'sess_2')
   for (let i = 0; i < 3; i++) {
-    await api.promote({})
-    await api.promote({ containerId: 'sess_2', fileId: formatFileId(FOREIGN_PATH), headers })
+    await api.promote()
+    await api.promote({ containerId: 'sess_2', path: FOREIGN_PATH, token: api.foreignToken })
   }
   const documents = api.stored.documents()
   const of = (workspaceId: string) => documents.filter((document) => document.workspaceId === workspaceId)
   return { ...api, own: of('ws_1'), foreign: of('ws_2') }
 }
 
-/** The keys and prefixes of containers that the API looks at or copies from. */
-function watchContainers({ objects }: Awaited<ReturnType<typeof prepare>>): Set<string> {
-  const touched = new Set<string>()
-  const { findContainerFile, hasContainer, copy } = objects
-  objects.findContainerFile = (key, signal) => {
-    touched.add(key)
-    return findContainerFile(key, signal)
+/** @returns tells the keys and prefixes of containers that the API has looked at or copied from since it was asked last */
+function watchContainers({ objects }: Awaited<ReturnType<typeof prepare>>): () => string[] {
+  const looks = [vi.spyOn(objects, 'findContainerFile'), vi.spyOn(objects, 'hasContainer')]
+  const copies = vi.spyOn(objects, 'copy')
+  return () => {
+    const touched = looks.flatMap(({ mock }) => mock.calls.map(([key]) => key))
+    touched.push(...copies.mock.calls.map(([{ source }]) => source.objectKey))
+    for (const spy of [...looks, copies]) spy.mockClear()
+    return touched
   }
-  objects.hasContainer = (prefix, signal) => {
-    touched.add(prefix)
-    return hasContainer(prefix, signal)
-  }
-  objects.copy = (request, signal) => {
-    touched.add(request.source.objectKey)
-    return copy(request, signal)
-  }
-  return touched
 }
 
 /** Paths that try to mean another place: the other workspace's file, by every road there is. */
@@ -163,14 +153,13 @@ it(`hostile input gets no 5xx and nothing outside the caller's workspace, ${CASE
       fc.option(query, { nil: undefined, freq: 1 }),
       fc.option(headers, { nil: undefined, freq: 1 }),
       async (name, key, path, search = {}, more = {}) => {
-        touched.clear()
-        const sent = { ...more, Authorization: key }
+        const request = { parameters: path, headers: { ...more, Authorization: key } }
         const response = await (name === 'promote'
-          ? api.promote({ containerId: path.container_id, fileId: path.file_id, headers: sent })
-          : api.call(name, { parameters: path, query: search, headers: sent }))
+          ? api.promote(request)
+          : api.call(name, { ...request, query: search }))
         statuses.add(response.status)
         assert(response.status < 500, `status ${response.status}`)
-        for (const each of touched) {
+        for (const each of touched()) {
           assert(each.startsWith('sandboxes/ws_1/'), each)
           assert(!each.split('/').some((segment) => segment === '..' || segment === '.'), each)
           assert(Buffer.byteLength(each) <= 1024, each)
@@ -184,12 +173,8 @@ it(`hostile input gets no 5xx and nothing outside the caller's workspace, ${CASE
     { numRuns: CASES },
   )
 
-  expect(
-    api.stored
-      .ledgers()
-      .map(({ workspaceId }) => workspaceId)
-      .toSorted(),
-  ).toEqual(['ws_1', 'ws_2'])
+  const ledgers = api.stored.ledgers().map(({ workspaceId }) => workspaceId)
+  expect(ledgers.toSorted()).toEqual(['ws_1', 'ws_2'])
   for (const document of foreign) expect(api.stored.documents()).toContainEqual(document)
   for (const [key, object] of api.objects.documents) {
     expect(contentOf(object).toString()).toBe(key.startsWith('documents/ws_2/') ? SECRET : CSV.toString())

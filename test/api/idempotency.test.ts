@@ -1,20 +1,34 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { ApiKey } from '../../lib/auth/caller.ts'
-import { REASONS } from '../../lib/errors.ts'
-import type { WorkspaceId } from '../../lib/ids.ts'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
-import { UNLIMITED } from '../support/api/documents-api.ts'
-import { expectOneDocument, idOf, KEY, WORKSPACE, withKey } from '../support/api/idempotent-promotions.ts'
-import { expectRefusal, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH, type TestApi, useTestApi } from '../support/api/test-api.ts'
+import { expectRefusal, idOf, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
+import {
+  CONTAINER,
+  CSV,
+  createTestApi,
+  FOREIGN,
+  KEY,
+  PATH,
+  type TestApi,
+  UNLIMITED,
+  useTestApi,
+  withKey,
+} from '../support/api/test-api.ts'
 import { storedObject } from '../support/aws/memory-s3.ts'
-import { LEASE_MS, NOW_MS } from '../support/ports.ts'
+import { LEASE_MS, NOW_MS, WORKSPACE } from '../support/ports.ts'
+import type { TestKey } from '../support/stores/keys-and-limits.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const time = skipWaits()
 const api = useTestApi()
 afterEach(() => vi.restoreAllMocks())
+
+/** Expects one document, counted once, and no hold. */
+function expectOneDocument({ stored, objects }: TestApi) {
+  expect(stored.items().map(({ state }) => state)).toEqual(['ready'])
+  expect(objects.documents.size).toBe(1)
+  expect(stored.ledgerOf(WORKSPACE)).toMatchObject({ usedBytes: CSV.length, holds: [], refunds: [] })
+}
 
 describe('POST …/promote with an Idempotency-Key', () => {
   it('answers a repetition with the same document, marked as replayed, and holds no bytes', async () => {
@@ -39,14 +53,10 @@ describe('POST …/promote with an Idempotency-Key', () => {
   })
 
   it('makes different documents of different keys, and of the same key in another workspace', async () => {
-    api.putFile(PATH, CSV, 'text/csv', 'ws_2')
-    const token = api.apiKeys.add({ workspaceId: 'ws_2' as WorkspaceId })
-    const ids = [
-      idOf(await api.promote(withKey('one'))),
-      idOf(await api.promote(withKey('two'))),
-      idOf(await api.promote({ headers: { 'Idempotency-Key': 'one', Authorization: `Bearer ${token}` } })),
-    ]
-    expect(new Set(ids).size).toBe(3)
+    api.putFile(PATH, CSV, 'text/csv', FOREIGN)
+    const foreign = { ...withKey('one'), token: api.foreignToken }
+    const ids = [withKey('one'), withKey('two'), foreign].map(async (request) => idOf(await api.promote(request)))
+    expect(new Set(await Promise.all(ids)).size).toBe(3)
   })
 
   it('is answered without the usage when that cannot be read, and the log says why', async () => {
@@ -64,7 +74,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
   })
 
   const OTHER_FILE = { path: 'other.txt' }
-  it.each<[string, { path?: string; containerId?: string }, Partial<ApiKey> | undefined, boolean]>([
+  it.each<[string, { path?: string; containerId?: string }, TestKey | undefined, boolean]>([
     ['by itself', OTHER_FILE, undefined, true],
     ['by itself for the same path in another container', { containerId: 'sess_2' }, undefined, true],
     ['by a key, to one that may only promote', OTHER_FILE, { permissions: ['files:promote'] }, false],
@@ -74,13 +84,11 @@ describe('POST …/promote with an Idempotency-Key', () => {
     api.putFile('other.txt', CSV)
     api.putFile(PATH, CSV, 'text/csv', 'ws_1', 'sess_2')
     await api.promote(withKey())
-    const Authorization = `Bearer ${key ? api.apiKeys.add({ ...key }) : api.token}`
-    const { detail } = REASONS.idempotency_key_reused
-    const named = isNamed && { container_id: CONTAINER, path: PATH }
-    const metadata = { reason: 'idempotency_key_reused', detail, ...named }
-    const refused = await api.promote({ headers: { ...withKey().headers, Authorization }, ...other })
+    const token = key ? api.apiKeys.add(key) : api.token
+    const refused = await api.promote({ ...withKey(), token, ...other })
+    const named = isNamed ? { container_id: CONTAINER, path: PATH } : {}
     const headers = { ...RATE_HEADERS, ratelimit: '"default";r=3;t=2' }
-    expectRefusal(refused, 400, 'Invalid request parameters', metadata, { headers })
+    expectRefusal(refused, 'idempotency_key_reused', named, { headers })
     expectOneDocument(api)
   })
 
@@ -121,9 +129,7 @@ describe('POST …/promote with an Idempotency-Key', () => {
 
 const FILE_KEY = `sandboxes/ws_1/${CONTAINER}/${PATH}`
 
-/**
- * Leaves what an attempt with the key, begun this long ago, leaves when its process dies before the record.
- */
+/** Leaves what an attempt with the key, begun this long ago, leaves when its process dies before the record. */
 async function leaveBehind(api: TestApi, ageMs: number) {
   const documentId = documentIdOfKey(WORKSPACE, KEY)
   const one = newAttempt({ documentId, sizeBytes: 8, leaseEndsAtMs: NOW_MS + LEASE_MS - ageMs })

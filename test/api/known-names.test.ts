@@ -3,22 +3,19 @@ import { describe, expect, it } from 'vitest'
 import { keyIdOf } from '../../lib/auth/api-token.ts'
 import { formatCursor } from '../../lib/documents/list-cursor.ts'
 import { type DocumentId, formatFileId } from '../../lib/ids.ts'
-import { UNLIMITED } from '../support/api/documents-api.ts'
-import { idOf, WORKSPACE } from '../support/api/idempotent-promotions.ts'
-import { invoke } from '../support/api/invoke.ts'
 import { addLink } from '../support/api/links.ts'
 import { type DocumentedOperation, isDocumentedBody, OPENAPI, PROMOTE } from '../support/api/openapi.ts'
 import { OPERATIONS, type ServedOperation } from '../support/api/operations.ts'
-import { type RouteRequest, routeEvent } from '../support/api/rest-event.ts'
-import { addTenant, tenantOf } from '../support/api/tenant.ts'
-import { CONTAINER, CSV, createTestApi, PATH, withId } from '../support/api/test-api.ts'
-import { NOW_MS } from '../support/ports.ts'
+import type { RouteRequest } from '../support/api/rest-event.ts'
+import { addTenant, prepareFor } from '../support/api/tenant.ts'
+import { CONTAINER, CSV, PATH, PROMOTION, UNLIMITED, withId } from '../support/api/test-api.ts'
+import { NOW_MS, WORKSPACE } from '../support/ports.ts'
 
 type TestedOperation = ServedOperation & { success: number; body?: object; needsErasure?: true }
 type Place = 'query' | 'header' | 'body'
 
 const ALL: Record<string, TestedOperation> = {
-  promote_container_file: { ...PROMOTE, functionId: 'promote-container-file', success: 200 },
+  promote_container_file: { ...PROMOTION, success: 200 },
   ...OPERATIONS,
 }
 /** Methods of the vendors' libraries know these names, and no operation of ours does. */
@@ -53,24 +50,15 @@ function verdictsOf({ method, path }: DocumentedOperation, place: Place): Map<st
 
 /** A request that succeeds, to which others are added; and for each name that is used, what is right and what is not. */
 async function prepare(name: string, operation: TestedOperation) {
-  const api = createTestApi({ rateLimiter: UNLIMITED })
-  const documentId = idOf(await api.promote({})) as DocumentId
-  await addTenant(api)
-  const parameters = {
-    document_id: documentId,
-    container_id: CONTAINER,
-    file_id: formatFileId(PATH),
-    ...tenantOf(operation),
-  }
+  const api = await prepareFor(operation, { rateLimiter: UNLIMITED })
+  const { parameters } = api
+  const documentId = parameters.document_id as DocumentId
   const isForPlatform = /^.workspaces/.test(operation.path)
-  const send = async ({ headers, ...more }: RouteRequest) => {
+  const token = isForPlatform ? api.platformToken : api.managementToken
+  const send = async (request: RouteRequest) => {
     if (isForPlatform && operation.method === 'delete') await addTenant(api)
-    const linkId = name === 'delete_link' && (await addLink(api)).linkId
-    const at = linkId ? { ...parameters, link_id: linkId } : parameters
-    const request = { parameters: at, body: withId(operation.body, documentId), ...more }
-    const authorization = { authorization: `Bearer ${isForPlatform ? api.platformToken : api.managementToken}` }
-    const event = routeEvent(operation, { ...request, headers: { ...authorization, ...headers } })
-    return invoke(api.handlers[operation.functionId], { event, operation })
+    if (name === 'delete_link') parameters.link_id = (await addLink(api)).linkId
+    return api.send(operation, { parameters, body: withId(operation.body, documentId), token, ...request })
   }
   /** The other members of a right body. */
   const baseFor = (name: string) => {
@@ -85,7 +73,7 @@ async function prepare(name: string, operation: TestedOperation) {
   }
   const cursors = {
     '/workspaces': 'ws_1',
-    '/workspaces/{workspace_id}/keys': keyIdOf(tenantOf(operation).workspace_id),
+    '/workspaces/{workspace_id}/keys': keyIdOf(parameters.workspace_id),
   }
   const ofDocuments = formatCursor(WORKSPACE, { createdAt: new Date(NOW_MS), documentId })
   const cursor = cursors[operation.path as keyof typeof cursors] ?? ofDocuments
@@ -121,7 +109,7 @@ async function prepare(name: string, operation: TestedOperation) {
     },
   }
   const valuesOf = (name: string) => (Object.hasOwn(values, name) && values[name]) || ['x', 'x']
-  return { documents: api.stored.documents, send, sendWith, baseFor, valuesOf }
+  return { documents: api.stored.documents, parameters, send, sendWith, baseFor, valuesOf }
 }
 
 describe.each(Object.entries(ALL))('%s', (operationName, operation) => {
@@ -174,11 +162,11 @@ describe.each(Object.entries(ALL))('%s', (operationName, operation) => {
   })
 
   it('takes what libraries, browsers and proxies add to any request', async () => {
-    const { send } = await prepare(operationName, operation)
+    const { send, parameters } = await prepare(operationName, operation)
     const names = `${HEADERS_OF_LIBRARIES} ${HEADERS_OF_HTTP}`.split(' ')
     const workspace =
       { '/workspaces': '' }[operation.path] ??
-      (operation.path.startsWith('/workspaces') ? tenantOf(operation).workspace_id : 'ws_1')
+      (operation.path.startsWith('/workspaces') ? parameters.workspace_id : WORKSPACE)
     const own = { 'anthropic-workspace-id': workspace, Prefer: 'return=minimal, wait=x, wait=0' }
     const { status } = await send({ headers: { ...Object.fromEntries(names.map((name) => [name, 'x'])), ...own } })
     expect(status).toBe(operation.success)

@@ -2,17 +2,15 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ContainerFiles } from '../../lib/containers/container-files.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import type { FilePath } from '../../lib/ids.ts'
-import { ANTHROPIC, bodyOf, idsOf, OPENAI, UNLIMITED, useDocumentsApi } from '../support/api/documents-api.ts'
+import { bodyOf, idsOf, pathsOf, useDocumentsApi } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
-import { CONTAINER, CSV, useTestApi } from '../support/api/test-api.ts'
+import { ANTHROPIC, CSV, OPENAI } from '../support/api/test-api.ts'
 
 const files = useDocumentsApi()
-const api = useTestApi({ rateLimiter: UNLIMITED })
+const { api } = files
 afterEach(() => vi.restoreAllMocks())
 
-const list = (query: Record<string, string> = {}, headers = {}) =>
-  api.call('list_container_files', { parameters: { container_id: CONTAINER }, query, headers })
-const pathsOf = ({ body }: AnyResponse) => (body as { data: { path: string }[] }).data.map(({ path }) => path)
+const list = (query: Record<string, string> = {}) => api.call('list_container_files', { query })
 
 it('a list for which S3 takes longer than 4.5 s is what was found by then', async () => {
   const { timeout } = AbortSignal
@@ -36,7 +34,7 @@ it('a list for which S3 takes longer than 4.5 s is what was found by then', asyn
 
 it('a list that passed over too many expired documents goes on behind them, though it shows none', async () => {
   const [first, second] = [await files.record(2), await files.record(1)]
-  vi.spyOn(files.api.dependencies.listing, 'page').mockResolvedValueOnce({ items: [], hasMore: true, last: first })
+  vi.spyOn(api.dependencies.listing, 'page').mockResolvedValueOnce({ items: [], hasMore: true, last: first })
   const response = await files.list()
   expect(response.body).toMatchObject({ data: [], first_id: null, last_id: first.documentId, has_more: true })
   for (const query of [{ cursor: bodyOf(response).cursor }, { after: first.documentId }]) {
@@ -51,10 +49,8 @@ describe('a page of 1,000', () => {
     const pages = [await list({ limit: '1000' })]
     for (let page = pages[0]; page && bodyOf(page).has_more && pages.length < 9; pages.push(page)) {
       const { cursor, next_page, last_id } = bodyOf(page)
-      page = await list({
-        limit: '1000',
-        ...(cursor ? { cursor } : next_page ? { page: next_page } : { after: last_id }),
-      })
+      const next = cursor ? { cursor } : next_page ? { page: next_page } : { after: last_id }
+      page = await list({ limit: '1000', ...next })
     }
     for (const { body } of pages)
       expect(Buffer.byteLength(JSON.stringify(JSON.stringify(body)))).toBeLessThan(5_500_000)

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { ANTHROPIC, OPENAI } from '../support/api/documents-api.ts'
 import { COMMON_HEADERS, RATE_HEADERS } from '../support/api/promotion-answers.ts'
-import { CSV, PATH, useTestApi } from '../support/api/test-api.ts'
+import { ANTHROPIC, CSV, OPENAI, PATH, useTestApi } from '../support/api/test-api.ts'
 import { contentOf } from '../support/aws/memory-s3.ts'
 import { NOW_MS } from '../support/ports.ts'
 
@@ -10,18 +9,13 @@ const api = useTestApi()
 
 describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () => {
   it('copies the file, counts it, and answers with the new document', async () => {
-    const response = await api.promote({})
+    const response = await api.promote()
     const [document] = api.stored.documents()
     const sha256 = createHash('sha256').update(CSV).digest('hex')
+    const usage = { 'storage-quota-bytes': '1000', 'storage-used-bytes': '8' }
     expect(response).toEqual({
       status: 200,
-      headers: {
-        ...COMMON_HEADERS,
-        ...RATE_HEADERS,
-        'file-sha256': sha256,
-        'storage-quota-bytes': '1000',
-        'storage-used-bytes': '8',
-      },
+      headers: { ...COMMON_HEADERS, ...RATE_HEADERS, 'file-sha256': sha256, ...usage },
       body: {
         _shape: 'native',
         id: document?.documentId,

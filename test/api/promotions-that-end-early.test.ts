@@ -63,13 +63,13 @@ describe('POST /v1/containers/{container_id}/promote: ends, and says where to go
   ])('and goes on as told, at the pace of the limit: %j', async ({ requestsPerMinute, files, first, again }) => {
     const api = createTestApi()
     for (const path of manyPaths(files)) api.putFile(path, Buffer.from('x'))
-    const headers = { Authorization: `Bearer ${api.apiKeys.add({ kind: 'management', requestsPerMinute })}` }
+    const token = api.apiKeys.add({ kind: 'management', requestsPerMinute })
     /** The program of docs/clients.md. */
     const keepAll = async (outcome: string) => {
       let [requests, seconds] = [0, 0]
       const done = []
       for (let page: ReturnType<typeof listOf> | undefined; page?.has_more !== false; requests++) {
-        const answer = await api.promoteAll({ ...MANY, after: page?.next }, { headers })
+        const answer = await api.promoteAll({ ...MANY, after: page?.next }, { token })
         if (answer.status === 200) done.push(...outcomesOf(answer))
         if (answer.status === 200) page = listOf(answer)
         const pause = answer.status === 200 ? (page?.retry_after_seconds ?? 0) : Number(answer.headers['retry-after'])

@@ -1,8 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { formatFileId } from '../../lib/ids.ts'
-import { UNLIMITED } from '../support/api/documents-api.ts'
 import { expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, createTestApi, PATH, useTestApi } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, createTestApi, PATH, UNLIMITED, useTestApi } from '../support/api/test-api.ts'
 import { contentOf } from '../support/aws/memory-s3.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
@@ -50,7 +48,7 @@ describe('POST …/promote with Prefer: wait', () => {
   })
 
   it('waits 20 seconds at most, and says so, whoever asks for more; not at all where none or 0 is asked for', async () => {
-    expect((await api.promote({})).headers).not.toHaveProperty('preference-applied')
+    expect((await api.promote()).headers).not.toHaveProperty('preference-applied')
     expect((await wait(0)).headers).not.toHaveProperty('preference-applied')
     gone()
     api.putFile('other.txt', CSV)
@@ -59,8 +57,7 @@ describe('POST …/promote with Prefer: wait', () => {
   })
 
   it('waits until a file that is overwritten is the one that is meant', async () => {
-    const parameters = { container_id: CONTAINER, file_id: formatFileId(PATH) }
-    const { headers } = await api.call('retrieve_container_file', { parameters })
+    const { headers } = await api.call('retrieve_container_file')
     api.putFile(PATH, OTHER, 'text/csv')
     putAfter(3000, CSV)
     expect((await wait(20, { 'If-Match': `"x", ${headers.etag}` })).status).toBe(200)

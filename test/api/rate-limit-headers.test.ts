@@ -1,25 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import type { RateLimitDecision } from '../../lib/auth/rate-limit.ts'
 import type { RateLimitPolicy } from '../../lib/config.ts'
-import { UNLIMITED } from '../support/api/documents-api.ts'
-import { createTestApi } from '../support/api/test-api.ts'
+import { createTestApi, UNLIMITED } from '../support/api/test-api.ts'
 
 const POLICY: RateLimitPolicy = { requestsPerMinute: 60, burst: 5 }
 const PASSED = { isAllowed: true, isDisabled: false, remaining: 4, resetMs: 1000, retryAfterMs: 0 }
 
 const promote = async (decision: Partial<RateLimitDecision>, policy = POLICY) => {
   const rateLimiter = { ...UNLIMITED, take: async () => ({ policy, ...PASSED, ...decision }) }
-  return (await createTestApi({ rateLimiter }).promote({})).headers
+  return (await createTestApi({ rateLimiter }).promote()).headers
 }
 
 it("a key with a limit of its own has that one, and others have the stage's", async () => {
   const api = createTestApi()
-  const [own, other] = [api.apiKeys.add({ requestsPerMinute: 12 }), api.apiKeys.add()]
+  const own = api.apiKeys.add({ requestsPerMinute: 12 })
   const send = async (token: string) => {
-    const { status, headers } = await api.promote({ path: 'missing', headers: { Authorization: `Bearer ${token}` } })
+    const { status, headers } = await api.promote({ path: 'missing', token })
     return [status, headers['ratelimit-policy']]
   }
-  const answers = [await send(own), await send(own), await send(own), await send(other)]
+  const answers = [await send(own), await send(own), await send(own), await send(api.token)]
   const policy = '"default";q=2;w=10'
   expect(answers).toEqual([
     [404, policy],

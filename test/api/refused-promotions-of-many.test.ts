@@ -3,16 +3,14 @@ import { ServiceError } from '../../lib/errors.ts'
 import { UnreadableItemError } from '../../lib/ledger/ports/unreadable-item.ts'
 import { expectUntouched, refusalOf } from '../support/api/promotion-answers.ts'
 import { listOf, manyPaths, outcomesOf, usePromotionsOfMany } from '../support/api/promotions-of-many.ts'
-import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
-import { storedObject } from '../support/aws/memory-s3.ts'
+import { CSV, FOREIGN, PATH } from '../support/api/test-api.ts'
 
 const prepare = usePromotionsOfMany()
 
 describe('POST /v1/containers/{container_id}/promote: one file is refused', () => {
   it('that would be refused alone: too large, archived, no file, beyond the quota', async () => {
     const api = prepare(['a.csv'], { maxFileBytes: 900 })
-    const archived = storedObject({ bytes: CSV, contentType: 'text/csv', storageClass: 'GLACIER' })
-    api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/archived`, archived)
+    api.putFile('archived', CSV, { contentType: 'text/csv', storageClass: 'GLACIER' })
     api.putFile('folder', Buffer.alloc(0), 'application/x-directory')
     const sizes = { hadoop_$folder$: 0, large: 901, 'one-half': 600, 'other-half': 600 }
     for (const [path, bytes] of Object.entries(sizes)) api.putFile(path, Buffer.alloc(bytes), 'text/csv')
@@ -107,7 +105,7 @@ describe('POST /v1/containers/{container_id}/promote: refused as a whole', () =>
 
   it("is 404 for another workspace's container, as for a missing one", async () => {
     const api = prepare()
-    api.putFile('a.csv', CSV, 'text/csv', 'ws_2', 'sess_2')
+    api.putFile('a.csv', CSV, 'text/csv', FOREIGN, 'sess_2')
     for (const body of [{ prefix: '' }, { prefix: 'a' }, { paths: ['a.csv', 'b.csv'] }]) {
       for (const containerId of ['sess_2', 'sess_none']) {
         const response = await api.promoteAll(body, { containerId })
@@ -120,13 +118,12 @@ describe('POST /v1/containers/{container_id}/promote: refused as a whole', () =>
 
   it('is 403 for a prefix without the permission to read containers; paths need none', async () => {
     const api = prepare()
-    const token = api.apiKeys.add({ permissions: ['files:promote'] })
-    const headers = { Authorization: `Bearer ${token}` }
-    const response = await api.promoteAll({ prefix: '' }, { headers })
+    const { token } = api
+    const response = await api.promoteAll({ prefix: '' }, { token })
     expect(refusalOf(response)).toEqual([403, 'permission_denied'])
     expect(response.body).toMatchObject({ error: { metadata: { required_permission: 'containers:read' } } })
     expectUntouched(api)
-    expect(outcomesOf(await api.promoteAll({ paths: [PATH] }, { headers }))).toEqual([[PATH, 'promoted']])
+    expect(outcomesOf(await api.promoteAll({ paths: [PATH] }, { token }))).toEqual([[PATH, 'promoted']])
   })
 
   it('is 503 when S3 does not list, or no document can be looked for', async () => {

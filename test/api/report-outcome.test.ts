@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { keyIdIn } from '../../lib/auth/api-token.ts'
 import { ServiceError } from '../../lib/errors.ts'
-import { idOf } from '../support/api/idempotent-promotions.ts'
-import { CONTAINER, CSV, createTestApi, PATH, useTestApi } from '../support/api/test-api.ts'
+import { idOf } from '../support/api/promotion-answers.ts'
+import { CONTAINER, CSV, createTestApi, PATH, useTestApi, withKey } from '../support/api/test-api.ts'
 
 const api = useTestApi()
 const MS = expect.any(Number)
@@ -12,7 +12,7 @@ const SUCCESS_TIMES = Object.fromEntries(TIMED.map((step) => [`${step}Time`, MS]
 
 describe('the log line and the metrics of a request', () => {
   it('tell of a promotion: request, key, workspace, container, document, attempt, bytes, and the time of each step', async () => {
-    const document_id = idOf(await api.promote({}))
+    const document_id = idOf(await api.promote())
     expect(api.logged).toEqual([
       {
         level: 'info',
@@ -34,9 +34,8 @@ describe('the log line and the metrics of a request', () => {
   })
 
   it('tell of a replay, which counts apart and without bytes', async () => {
-    const headers = { 'Idempotency-Key': 'once' }
-    const document_id = idOf(await api.promote({ headers }))
-    await api.promote({ headers })
+    const document_id = idOf(await api.promote(withKey()))
+    await api.promote(withKey())
     expect(api.logged.at(-1)).toMatchObject({ status: 200, document_id, is_replayed: true })
     expect(api.published.at(-1)).toMatchObject({ Replays: 1 })
     expect(api.published.at(-1)).not.toHaveProperty('Promotions')
@@ -45,7 +44,7 @@ describe('the log line and the metrics of a request', () => {
 
   it('tell the reason of a refusal, with whatever is known by then', async () => {
     await api.promote({ path: 'missing.txt' })
-    await api.promote({ headers: { Authorization: 'Bearer wrong' } })
+    await api.promote({ token: 'wrong' })
     expect(api.logged).toEqual([
       expect.objectContaining({
         level: 'info',
@@ -65,7 +64,7 @@ describe('the log line and the metrics of a request', () => {
   it('tell the attempt and the cause of a failure, and how long the undo took', async () => {
     const cause = new Error('S3 is on fire')
     vi.spyOn(api.objects, 'copy').mockRejectedValue(new ServiceError('service_unavailable', { cause }))
-    await api.promote({})
+    await api.promote()
     expect(api.logged).toEqual([
       expect.objectContaining({
         level: 'error',
@@ -80,8 +79,8 @@ describe('the log line and the metrics of a request', () => {
   })
 
   it('have neither a token nor a content in it', async () => {
-    await api.promote({})
-    await api.promote({ headers: { Authorization: `Bearer ${api.token}x` } })
+    await api.promote()
+    await api.promote({ token: `${api.token}x` })
     expect(api.logged).toHaveLength(2)
     expect(JSON.stringify(api.logged)).not.toContain(api.token)
     expect(JSON.stringify(api.logged)).not.toContain(CSV.toString())
@@ -94,7 +93,7 @@ describe('the log line and the metrics of a request', () => {
   ])('say with %i of 1,000 bytes used whether the quota is nearly full: %s', async (usedBytes, isNearlyFull) => {
     const api = createTestApi({ maxFileBytes: 1000 })
     api.putFile(PATH, Buffer.alloc(usedBytes))
-    expect((await api.promote({})).status).toBe(200)
+    expect((await api.promote()).status).toBe(200)
     expect(api.stored.ledgerOf('ws_1')?.usedBytes).toBe(usedBytes)
     expect('QuotaNearlyFull' in (api.published[0] ?? {})).toBe(isNearlyFull)
   })

@@ -11,25 +11,24 @@ import { beforeNext } from '../support/beside.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { COPY_SETTINGS } from '../support/stores/memory-objects.ts'
 
-const GIB = 1024 ** 3
 const files = useRestoredFiles()
-const { keep, restore, restoreMany, show, write, objectAt, textAt } = files
+const { api, keep, keepAndRestore, restore, restoreMany, show, write, objectAt, textAt } = files
+const LITTLE = { bytes: CSV }
+const objectOf = (text: string) => ({ bytes: Buffer.from(text) })
 const LARGE = { bytes: Buffer.alloc(COPY_SETTINGS.multipartThresholdBytes + 1, 'x') }
 
 /** Does it once the container's file is looked up, which begins with the lookup of the document's object. */
 const afterLookup = (change: () => unknown) =>
-  beforeNext(files.api.objects, 'findDocumentObject', () => sleep(20).then(change))
+  beforeNext(api.objects, 'findDocumentObject', () => sleep(20).then(change))
 
 describe('POST /v1/containers/{container_id}/files', () => {
   it('puts a document back at its own path, as GET shows it, with type and encoding, and counts nothing', async () => {
     const encoded = { bytes: Buffer.from('encoded'), contentType: 'text/plain', contentEncoding: 'gzip' }
     const id = await keep('notes/a.txt', encoded)
     const answer = await restore({ file_id: id })
-    expect([answer.status, answer.body]).toEqual([
-      200,
-      { ...((await show('notes/a.txt')).body as object), source: 'user' },
-    ])
-    expect(answer.headers.etag).toBe((await show('notes/a.txt')).headers.etag)
+    const shown = await show('notes/a.txt')
+    expect([answer.status, answer.body]).toEqual([200, { ...(shown.body as object), source: 'user' }])
+    expect(answer.headers.etag).toBe(shown.headers.etag)
     const described = { 'content-type': 'text/plain', 'content-encoding': 'gzip' }
     expect(objectAt('notes/a.txt')?.headers).toMatchObject(described)
     expect(textAt('notes/a.txt')).toBe('encoded')
@@ -37,19 +36,15 @@ describe('POST /v1/containers/{container_id}/files', () => {
   })
 
   it('puts it at another path, where it begins the container', async () => {
-    const answer = await restore({ file_id: await keep(), path: 'input/ä b.csv' }, 'sess_new')
-    const file = {
-      id: formatFileId('input/ä b.csv'),
-      container_id: 'sess_new',
-      path: 'input/ä b.csv',
-      bytes: CSV.length,
-    }
-    expect(answer.body).toMatchObject(file)
-    expect(textAt('input/ä b.csv', 'sess_new')).toBe(CSV.toString())
+    const path = 'input/ä b.csv'
+    const { body } = await restore({ file_id: await keep(), path }, 'sess_new')
+    const file = { id: formatFileId(path), container_id: 'sess_new', path, bytes: CSV.length }
+    expect(body).toMatchObject(file)
+    expect(textAt(path, 'sess_new')).toBe(CSV.toString())
   })
 
   it.each([
-    ['whole', { bytes: CSV }],
+    ['whole', LITTLE],
     ['in parts', LARGE],
   ] as const)('is success again, with the same ETag, copied %s; and writes nothing', async (_, object) => {
     const id = await keep('some.bin', object)
@@ -76,26 +71,24 @@ describe('POST /v1/containers/{container_id}/files', () => {
   })
 
   it.each<[string, TestObject, Partial<StoredObject>]>([
-    ['is archived', { bytes: CSV }, { headers: { 'x-amz-storage-class': 'GLACIER' } }],
-    ['is encoded', { bytes: CSV }, { headers: { 'content-encoding': 'gzip' } }],
+    ['is archived', LITTLE, { headers: { 'x-amz-storage-class': 'GLACIER' } }],
+    ['is encoded', LITTLE, { headers: { 'content-encoding': 'gzip' } }],
     ['is a directory', { bytes: Buffer.alloc(0) }, { headers: { 'content-type': 'application/x-directory' } }],
     ['only says that it is a copy', LARGE, storedObject({ bytes: Buffer.alloc(LARGE.bytes.length, 'y') })],
   ])('does not take a file of the same size that %s for the document, and replaces it', async (_, object, change) => {
-    const id = await keep('a.bin', object)
-    await restore({ file_id: id })
-    const copy = objectAt('a.bin')
-    if (copy === undefined) throw new Error('there is no copy')
+    const id = await keepAndRestore('a.bin', object)
+    const copy = objectAt('a.bin') as StoredObject
     const { headers, etag } = copy
     const other = { ...copy, ...change, etag, headers: { ...headers, ...change.headers } }
-    files.api.objects.sandbox.set(`sandboxes/ws_1/${NEXT}/a.bin`, other)
+    api.objects.sandbox.set(`sandboxes/ws_1/${NEXT}/a.bin`, other)
     expect((await restore({ file_id: id, on_existing: 'replace' })).status).toBe(200)
     expect([textAt('a.bin'), objectAt('a.bin')?.headers]).toEqual([object.bytes.toString(), headers])
   })
 
   it.each([
-    ['whole, as a new file', { bytes: CSV }, 'refuse', undefined],
-    ['whole, over a file', { bytes: CSV }, 'replace', 'before'],
-    ['whole, as a new file that might replace one', { bytes: CSV }, 'replace', undefined],
+    ['whole, as a new file', LITTLE, 'refuse', undefined],
+    ['whole, over a file', LITTLE, 'replace', 'before'],
+    ['whole, as a new file that might replace one', LITTLE, 'replace', undefined],
     ['in parts, as a new file', LARGE, 'refuse', undefined],
     ['in parts, over a file', LARGE, 'replace', 'before'],
   ] as const)(
@@ -106,24 +99,21 @@ describe('POST /v1/containers/{container_id}/files', () => {
       afterLookup(() => write('a.bin', '12345678'))
       expect(refusalOf(await restore({ file_id: id, on_existing }))).toEqual([400, 'container_file_exists'])
       expect(textAt('a.bin')).toBe('12345678')
-      expect([...files.api.objects.uploads.values()]).toEqual([])
+      expect([...api.objects.uploads.values()]).toEqual([])
     },
   )
 
   it('is repeated when the file that was to be replaced has gone meanwhile', async () => {
     const id = await keep()
     write(PATH, 'before')
-    afterLookup(() => files.api.objects.sandbox.delete(`sandboxes/ws_1/${NEXT}/${PATH}`))
+    afterLookup(() => api.objects.sandbox.delete(`sandboxes/ws_1/${NEXT}/${PATH}`))
     const answer = await restore({ file_id: id, on_existing: 'replace' })
     expect([...refusalOf(answer), answer.headers['retry-after']]).toEqual([503, 'container_file_changed', '1'])
     expect((await restore({ file_id: id, on_existing: 'replace' })).status).toBe(200)
   })
 
   it('of two at once, one wins, and the other says so', async () => {
-    const [one, other] = [
-      await keep('a', { bytes: Buffer.from('one') }),
-      await keep('b', { bytes: Buffer.from('other') }),
-    ]
+    const [one, other] = [await keep('a', objectOf('one')), await keep('b', objectOf('other'))]
     const answers = await Promise.all([one, other].map((file_id) => restore({ file_id, path: 'c' })))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400])
     expect(textAt('c')).toBe(answers[0]?.status === 200 ? 'one' : 'other')
@@ -134,21 +124,9 @@ describe('POST /v1/containers/{container_id}/files', () => {
   it.each<[string, object, number, string, RegExp]>([
     ['no document', {}, 400, 'invalid_body', /file_id must be the id of a document/],
     ['a number', { file_id: 1 }, 400, 'invalid_body', /file_id must be/],
-    [
-      'the id of a container file',
-      { file_id: formatFileId(PATH) },
-      404,
-      'document_not_found',
-      /id of a container file/,
-    ],
+    ["a container file's id", { file_id: formatFileId(PATH) }, 404, 'document_not_found', /id of a container file/],
     ['an unknown document', { file_id: 'file_11' }, 404, 'document_not_found', /no document/],
-    [
-      'a path out of the container',
-      { path: '../x' },
-      400,
-      'invalid_body',
-      /path contains an empty, "\." or "\.\." seg/,
-    ],
+    ['a path out of the container', { path: '../x' }, 400, 'invalid_body', /path contains an empty, "\." or "\.\."/],
     ['half a character', { path: '\ud800' }, 400, 'invalid_body', /path must be a string of Unicode/],
     ['a path that is too long', { path: 'x'.repeat(1025) }, 400, 'invalid_body', /path is too long/],
     ['a path too long for this container', { path: 'x'.repeat(1010) }, 400, 'invalid_file_id', /too long to be stored/],
@@ -156,37 +134,30 @@ describe('POST /v1/containers/{container_id}/files', () => {
     ['what it does not know', { purpose: 'x' }, 400, 'invalid_body', /only the members file_id, path, on_existing/],
   ])('refuses %s, and changes nothing', async (_, body, status, reason, detail) => {
     const id = await keep()
-    const before = [...files.api.objects.sandbox.keys()]
+    const before = [...api.objects.sandbox.keys()]
     const needsDocument = !('file_id' in body) && Object.keys(body).length > 0
     const answer = await restore({ ...(needsDocument && { file_id: id }), ...body })
     expect(refusalOf(answer)).toEqual([status, reason])
     expect(JSON.stringify(answer.body).replaceAll('\\"', '"')).toMatch(detail)
-    expect([...files.api.objects.sandbox.keys()]).toEqual(before)
+    expect([...api.objects.sandbox.keys()]).toEqual(before)
   })
 
   it('refuses a form with a file in it, and says what it takes', async () => {
     const form = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\na\r\n--x--\r\n'
     const answer = await restore(form as never)
     expect(refusalOf(answer)).toEqual([400, 'invalid_body'])
-    expect(JSON.stringify(answer.body)).toContain(
-      'JSON object in UTF-8, with file_id, path, on_existing, and no form with a file.',
-    )
+    expect(JSON.stringify(answer.body)).toContain('with file_id, path, on_existing, and no form with a file.')
   })
 
   it("refuses another workspace's document and container like one that does not exist", async () => {
-    const id = await keep()
-    const { api } = files
-    const token = api.apiKeys.add({ workspaceId: 'ws_2' as never, permissions: ['containers:write'] })
-    const headers = { Authorization: `Bearer ${token}` }
-    const parameters = { container_id: NEXT }
-    const answer = await api.call('create_container_file', { parameters, headers, body: { file_id: id } })
+    const body = { file_id: await keep() }
+    const answer = await api.call('create_container_file', { containerId: NEXT, token: api.foreignToken, body })
     expect(refusalOf(answer)).toEqual([404, 'document_not_found'])
     expect(objectAt()).toBeUndefined()
   })
 
   it('refuses what is expired, lost, archived, too large, or would be no file', async () => {
-    const { api } = files
-    const expired = await keep('e', { bytes: CSV }, { 'File-Expires-In': '3600' })
+    const expired = await keep('e', LITTLE, { 'File-Expires-In': '3600' })
     api.clock.nowMs += 3_601_000
     expect(refusalOf(await restore({ file_id: expired }))).toEqual([404, 'document_expired'])
     const id = await keep()
@@ -197,11 +168,9 @@ describe('POST /v1/containers/{container_id}/files', () => {
     if (object) api.objects.documents.set(key, { ...object, headers: { 'x-amz-storage-class': 'GLACIER' } })
     expect(refusalOf(await restore({ file_id: id }))).toEqual([404, 'file_not_downloadable'])
     const empty = await keep('empty', { bytes: Buffer.alloc(0) })
-    expect(refusalOf(await restore({ file_id: empty, path: 'x_$folder$' }))).toEqual([
-      404,
-      'container_file_not_regular',
-    ])
-    const six = await keep('six', { bytes: Buffer.from('6bytes') })
+    const noFile = await restore({ file_id: empty, path: 'x_$folder$' })
+    expect(refusalOf(noFile)).toEqual([404, 'container_file_not_regular'])
+    const six = await keep('six', objectOf('6bytes'))
     api.dependencies.maxFileBytes = 5
     expect(refusalOf(await restore({ file_id: six }))).toEqual([413, 'file_too_large'])
   })
@@ -209,16 +178,13 @@ describe('POST /v1/containers/{container_id}/files', () => {
 
 describe('POST /v1/containers/{container_id}/restore', () => {
   it('says of each document what came of it, in the order given, and one refused refuses no other', async () => {
-    const [a, b] = [await keep('a', { bytes: Buffer.from('aa') }), await keep('b', { bytes: Buffer.from('bb') })]
+    const [a, b] = [await keepAndRestore('a', objectOf('aa')), await keep('b', objectOf('bb'))]
     write('c', 'of the agent')
-    await restore({ file_id: a })
-    const wanted = [
-      { file_id: b },
-      { file_id: 'file_1' },
-      { file_id: a },
+    const withPaths = [
       { file_id: a, path: 'c' },
       { file_id: b, path: 'd' },
     ]
+    const wanted = [{ file_id: b }, { file_id: 'file_1' }, { file_id: a }, ...withPaths]
     const answer = await restoreMany({ files: wanted })
     expect(restoredOutcomes(answer)).toEqual([
       ['b', 'restored'],
@@ -236,27 +202,16 @@ describe('POST /v1/containers/{container_id}/restore', () => {
     expect(restoredOutcomes(again).map(([, outcome]) => outcome)).toEqual(['present', 'present', 'restored', 'present'])
   })
 
+  const FILE = { file_id: 'file_1' }
   it.each<[string, object, RegExp]>([
     ['none', {}, /files must be an array of 1 to 100/],
     ['an empty list', { files: [] }, /files must be an array of 1 to 100/],
-    ['more than 100', { files: Array(101).fill({ file_id: 'file_1' }) }, /files must be an array of 1 to 100/],
+    ['more than 100', { files: Array(101).fill(FILE) }, /files must be an array of 1 to 100/],
     ['a string', { files: ['file_1'] }, /files\[0\] must be an object with the file_id/],
-    [
-      'a member that it does not know',
-      { files: [{ file_id: 'file_1', on_existing: 'x' }] },
-      /files\[0\] has "on_existing"/,
-    ],
-    [
-      'a bad path',
-      { files: [{ file_id: 'file_1' }, { file_id: 'file_1', path: '/a' }] },
-      /files\[1\]\.path must be relative/,
-    ],
-    [
-      'a path twice',
-      { files: [1, 2].map(() => ({ file_id: 'file_1', path: 'a' })) },
-      /Several files would have the path "a"/,
-    ],
-    ['an `after` of something else', { files: [{ file_id: 'file_1' }], after: '1' }, /after must be the next/],
+    ['an unknown member', { files: [{ ...FILE, on_existing: 'x' }] }, /files\[0\] has "on_existing"/],
+    ['a bad path', { files: [FILE, { ...FILE, path: '/a' }] }, /files\[1\]\.path must be relative/],
+    ['a path twice', { files: Array(2).fill({ ...FILE, path: 'a' }) }, /Several files would have the path "a"/],
+    ['an `after` of something else', { files: [FILE], after: '1' }, /after must be the next/],
   ])('refuses %s, and changes nothing', async (_, body, detail) => {
     const answer = await restoreMany(body)
     expect(refusalOf(answer)).toEqual([400, 'invalid_body'])
@@ -264,63 +219,60 @@ describe('POST /v1/containers/{container_id}/restore', () => {
   })
 
   it('refuses two documents of the same filename, before it writes one', async () => {
-    const [one, other] = [await keep('a', { bytes: CSV }), await keep('a', { bytes: Buffer.from('other') })]
+    const [one, other] = [await keep('a', LITTLE), await keep('a', objectOf('other'))]
     expect(reasonOf(await restoreMany({ files: [{ file_id: one }, { file_id: other }] }))).toBe('invalid_body')
     expect(objectAt('a')).toBeUndefined()
   })
 
+  const keepThree = async () => ({
+    files: [
+      { file_id: await keep('a', LITTLE) },
+      { file_id: await keep('b', LITTLE) },
+      { file_id: await keep('c', LITTLE) },
+    ],
+  })
+
   it('ends where the time does, is gone on with, and begins at least one', async () => {
-    const ids: string[] = []
-    for (const path of ['a', 'b', 'c']) ids.push(await keep(path, { bytes: Buffer.from(path) }))
-    const body = { files: ids.map((file_id) => ({ file_id })) }
-    const late = { remainingMs: 7000 }
+    const [body, late] = [await keepThree(), { remainingMs: 7000 }]
     const first = await restoreMany(body, late)
-    expect([restoredOutcomes(first), restoredList(first)]).toMatchObject([
-      [['a', 'restored']],
-      { has_more: true, next: '1' },
-    ])
+    expect(restoredOutcomes(first)).toEqual([['a', 'restored']])
+    expect(first.body).toMatchObject({ has_more: true, next: '1' })
     const second = await restoreMany({ ...body, after: '1' }, late)
     expect([restoredOutcomes(second), restoredList(second).next]).toEqual([[['b', 'restored']], '2'])
     expect(restoredOutcomes(await restoreMany({ ...body, after: '2' }))).toEqual([['c', 'restored']])
   })
 
   it('leaves a document during which the time runs out, and those after it, to the next request', async () => {
-    const ids: string[] = []
-    for (const path of ['a', 'b', 'c']) ids.push(await keep(path, { bytes: CSV }))
+    const body = await keepThree()
     let leftMs = 20_000
-    vi.spyOn(files.api.objects, 'write').mockImplementation(async ({ objectKey }) => {
+    vi.spyOn(api.objects, 'write').mockImplementation(async ({ objectKey }) => {
       if (!objectKey.endsWith('/b')) return { etag: '"e"', modifiedAt: new Date(0) }
       leftMs = 5000
       throw new ServiceError('request_timed_out')
     })
-    const body = { files: ids.map((file_id) => ({ file_id })) }
     const answer = await restoreMany(body, { remainingMs: () => leftMs })
     expect([restoredOutcomes(answer), restoredList(answer).next]).toEqual([[['a', 'restored']], '1'])
   })
 
   it('goes on without a document whose copy fails on our side, which only the log explains', async () => {
-    const [a, b] = [await keep('a', { bytes: CSV }), await keep('b', { bytes: CSV })]
+    const body = await keepThree()
     const error = new ServiceError('service_unavailable', { cause: new Error('secret') })
-    vi.spyOn(files.api.objects, 'write').mockRejectedValueOnce(error)
-    const answer = await restoreMany({ files: [{ file_id: a }, { file_id: b }] })
-    expect(
-      restoredOutcomes(answer)
-        .map(([, outcome]) => outcome)
-        .toSorted(),
-    ).toEqual(['restored', 'service_unavailable'])
+    vi.spyOn(api.objects, 'write').mockRejectedValueOnce(error)
+    const answer = await restoreMany(body)
+    const outcomes = restoredOutcomes(answer).map(([, outcome]) => outcome)
+    expect(outcomes.toSorted()).toEqual(['restored', 'restored', 'service_unavailable'])
     expect(restoredList(answer).data.find((each) => each.error)?.error?.metadata.retry_after_seconds).toBe(1)
     expect(JSON.stringify(answer.body)).not.toContain('secret')
-    expect(files.api.logged).toContainEqual(expect.objectContaining({ message: 'a document was not restored', error }))
+    expect(api.logged).toContainEqual(expect.objectContaining({ message: 'a document was not restored', error }))
   })
 })
 
 describe('the rate limit', () => {
   const limited = useRestoredFiles({})
   /** Of a key with 30 requests a minute, and a burst of 5. */
-  const ofKey = () => {
-    const token = limited.api.apiKeys.add({ permissions: ['containers:write'], requestsPerMinute: 30 })
-    return { headers: { Authorization: `Bearer ${token}` } }
-  }
+  const ofKey = () => ({
+    token: limited.api.apiKeys.add({ permissions: ['containers:write'], requestsPerMinute: 30 }),
+  })
 
   it('refuses before it writes, however late the limiter answers', async () => {
     const { rateLimiter } = limited.api.dependencies
@@ -344,19 +296,14 @@ describe('the rate limit', () => {
   it('counts each further GiB, as far as they fit, so that one file can always be put back', async () => {
     const { api } = limited
     const [id, request] = [await limited.keep(), ofKey()]
-    const ofSize = (gib: number) =>
-      api.stored.change(DOCUMENTS_TABLE, (item) => {
-        item.size_bytes = { N: String(gib * GIB) }
-      })
+    const size_bytes = { N: String(2.5 * 1024 ** 3) }
+    await api.stored.change(DOCUMENTS_TABLE, (item) => Object.assign(item, { size_bytes }))
     vi.spyOn(api.objects, 'write').mockResolvedValue({ etag: '"e"', modifiedAt: new Date(0) })
     const put = async (path: string) => {
       const body = { file_id: id, path }
-      const { status, headers } = await api.call('create_container_file', {
-        ...{ parameters: { container_id: NEXT }, body, ...request },
-      })
+      const { status, headers } = await api.call('create_container_file', { containerId: NEXT, body, ...request })
       return [status, headers.ratelimit?.split(';')[1], headers['retry-after']]
     }
-    ofSize(2.5)
     expect(await put('a')).toEqual([200, 'r=2', undefined])
     expect(await put('b')).toEqual([200, 'r=0', undefined])
     expect(await put('c')).toEqual([429, 'r=0', '2'])

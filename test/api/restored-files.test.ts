@@ -1,23 +1,25 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
-import { etagOf } from '../../infra/local/stores/s3-contents.ts'
-import type { ContainerId, FilePath, WorkspaceId } from '../../lib/ids.ts'
+import { etagOf, type StoredObject } from '../../infra/local/stores/s3-contents.ts'
+import type { Attributes } from '../../lib/aws/dynamodb/codec.ts'
+import type { ContainerId, FilePath } from '../../lib/ids.ts'
 import { documentIdOfFile } from '../../lib/promotion/idempotency.ts'
-import { idOf } from '../support/api/idempotent-promotions.ts'
-import { refusalOf } from '../support/api/promotion-answers.ts'
+import { idOf, refusalOf } from '../support/api/promotion-answers.ts'
 import { listOf, outcomesOf } from '../support/api/promotions-of-many.ts'
 import { NEXT, useRestoredFiles } from '../support/api/restored-files.ts'
-import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, FOREIGN, PATH } from '../support/api/test-api.ts'
 import { storedObject, type TestObject } from '../support/aws/memory-s3.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
+import { WORKSPACE } from '../support/ports.ts'
 import { COPY_SETTINGS } from '../support/stores/memory-objects.ts'
 
 const files = useRestoredFiles()
-const { keep, restore, promote, write, objectAt } = files
+const { api, keep, keepAndRestore, restore, promote, write, objectAt } = files
 const keyOf = (path: string, containerId = NEXT) => `sandboxes/ws_1/${containerId}/${path}`
-const promoteAll = (body: object = { prefix: '' }) => files.api.promoteAll(body, { containerId: NEXT })
+const promoteAll = (body: object = { prefix: '' }) => api.promoteAll(body, { containerId: NEXT })
 const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64')
-const documents = () => files.api.stored.documents().length
+const documents = () => api.stored.documents().length
+const changeDocument = (change: (item: Attributes) => unknown) => api.stored.change(DOCUMENTS_TABLE, change)
 
 describe('a file that was put back and not changed', () => {
   const [room, odd] = [1024 - keyOf('').length, `a+b 100%25 what? #1 &c='"<i>\\|^\`;:@,$ (x)[y]{z}!*.txt`]
@@ -27,22 +29,20 @@ describe('a file that was put back and not changed', () => {
     ['.../ .', { bytes: Buffer.from('encoded'), contentType: 'text/plain; charset=x', contentEncoding: 'gzip' }],
     ['📄'.repeat(room / 4) + 'x'.repeat(room % 4), { bytes: CSV, contentType: 'no type' }],
   ])('is not kept twice: its document is the answer, alone and among many (%#)', async (path, object) => {
-    const id = await keep(path, object)
-    await restore({ file_id: id })
+    const id = await keepAndRestore(path, object)
     const used = files.usedBytes()
     const answer = await promote(path)
     expect([idOf(answer), answer.headers['idempotency-replayed']]).toEqual([id, 'true'])
     const run = await promoteAll()
     expect([outcomesOf(run), listOf(run).data[0]?.document?.id]).toEqual([[[path, 'kept']], id])
-    expect([files.usedBytes(), documents(), files.api.objects.documents.size]).toEqual([used, 1, 1])
-    expect(files.api.published).toContainEqual(expect.objectContaining({ Replays: 1 }))
+    expect([files.usedBytes(), documents(), api.objects.documents.size]).toEqual([used, 1, 1])
+    expect(api.published).toContainEqual(expect.objectContaining({ Replays: 1 }))
   })
 
   it('is not refused by a full quota, alone or among many; what is new, is', async () => {
-    const id = await keep()
-    await restore({ file_id: id })
+    const id = await keepAndRestore()
     write('new', 'new')
-    await files.api.call('save_workspace', { parameters: { workspace_id: 'ws_1' }, body: { quota_bytes: CSV.length } })
+    await api.call('save_workspace', { parameters: { workspace_id: 'ws_1' }, body: { quota_bytes: CSV.length } })
     expect(idOf(await promote())).toBe(id)
     expect(outcomesOf(await promoteAll())).toEqual([
       ['new', 'storage_quota_exceeded'],
@@ -51,9 +51,8 @@ describe('a file that was put back and not changed', () => {
   })
 
   it('takes two calls more than another file, which takes none', async () => {
-    const id = await keep()
-    await restore({ file_id: id })
-    const calls = [vi.spyOn(files.api.objects, 'findContainerFile'), vi.spyOn(files.api.documents, 'findAll')]
+    await keepAndRestore()
+    const calls = [vi.spyOn(api.objects, 'findContainerFile'), vi.spyOn(api.documents, 'findAll')]
     await promote()
     expect(calls.map(({ mock }) => mock.calls.length)).toEqual([2, 1])
     write('new', 'new')
@@ -62,8 +61,7 @@ describe('a file that was put back and not changed', () => {
   })
 
   it('keeps its document as long as the promotion asks for', async () => {
-    const id = await keep(PATH, { bytes: CSV }, { 'File-Expires-In': '3600' })
-    await restore({ file_id: id })
+    const id = await keepAndRestore(PATH, { bytes: CSV }, { 'File-Expires-In': '3600' })
     const longer = await promote(PATH, { headers: { 'File-Expires-In': '7200' } })
     expect([idOf(longer), longer.headers['file-expires-in']]).toEqual([id, '7200;by=request'])
     const without = await promoteAll()
@@ -72,8 +70,7 @@ describe('a file that was put back and not changed', () => {
   })
 
   it('is checked like any other against the headers that say which file is meant', async () => {
-    const id = await keep()
-    await restore({ file_id: id })
+    const id = await keepAndRestore()
     const hex = createHash('sha256').update(CSV).digest('hex')
     expect(idOf(await promote(PATH, { headers: { 'File-Sha256': hex, 'If-Match': objectAt()?.etag } }))).toBe(id)
     expect((await promote(PATH, { headers: { 'File-Sha256': 'f'.repeat(64) } })).status).toBe(400)
@@ -82,16 +79,15 @@ describe('a file that was put back and not changed', () => {
 
   it('leaves an Idempotency-Key what it was: that of another file is refused, that of a document repeats it', async () => {
     const [id, headers] = [await keep(), { 'Idempotency-Key': 'k' }]
-    const own = idOf(await files.api.promote({ headers }))
+    const own = idOf(await api.promote({ headers }))
     await restore({ file_id: id })
     expect((await promote(PATH, { headers })).status).toBe(400)
-    expect(idOf(await files.api.promote({ headers }))).toBe(own)
+    expect(idOf(await api.promote({ headers }))).toBe(own)
     expect(idOf(await promote(PATH, { headers: { 'Idempotency-Key': 'new' } }))).toBe(id)
   })
 
   it('is promoted like any other if it was copied in parts: S3 knows no SHA-256', async () => {
-    const id = await keep('large', { bytes: Buffer.alloc(COPY_SETTINGS.multipartThresholdBytes + 1) })
-    await restore({ file_id: id })
+    const id = await keepAndRestore('large', { bytes: Buffer.alloc(COPY_SETTINGS.multipartThresholdBytes + 1) })
     expect(idOf(await promote('large'))).not.toBe(id)
     expect(documents()).toBe(2)
   })
@@ -100,90 +96,59 @@ describe('a file that was put back and not changed', () => {
 describe('a file is promoted like any other, with exactly the bytes it has, if', () => {
   const other = Buffer.from('1,2\na,b\n')
   /** What a container may write beside the bytes. */
-  const hinted = (id: string, bytes: Buffer, { sha256 = sha256Of(bytes), path = PATH } = {}) => {
-    const fileId = `cfile_${Buffer.from(path).toString('base64url')}`
-    const names: Record<string, string> = {
-      'x-amz-meta-document-id': id,
-      'x-amz-meta-attempt-id': 'x',
-      'x-amz-meta-file-id': fileId,
-    }
+  const hinted = (id: string, bytes: Buffer, sha256 = sha256Of(bytes)) => {
+    const fileId = `cfile_${Buffer.from(PATH).toString('base64url')}`
+    const names = { 'x-amz-meta-document-id': id, 'x-amz-meta-attempt-id': 'x', 'x-amz-meta-file-id': fileId }
     const { headers, ...object } = storedObject({ bytes })
     return { ...object, headers: { ...headers, ...names }, ...(sha256 && { sha256 }) }
   }
-  const put = (object: ReturnType<typeof hinted>, path = PATH) => files.api.objects.sandbox.set(keyOf(path), object)
+  const encoded = ({ headers, ...object }: ReturnType<typeof hinted>) => ({
+    ...object,
+    headers: { ...headers, 'content-encoding': 'gzip' },
+  })
+  const put = (object: ReturnType<typeof hinted>) => api.objects.sandbox.set(keyOf(PATH), object)
+  const letExpireIn = (ms: number) =>
+    changeDocument((item) => Object.assign(item, { due_at: { N: String(api.clock.nowMs + ms) } }))
 
   it.each<[string, (id: string) => Promise<unknown>]>([
     ['it has changed', async () => write(PATH, 'changed')],
     ['other bytes name the document', async (id) => put(hinted(id, other))],
-    ['S3 knows no SHA-256 of it', async (id) => put(hinted(id, other, { sha256: '' }))],
-    [
-      'it is encoded differently',
-      async (id) => {
-        const object = hinted(id, CSV)
-        put({ ...object, headers: { ...object.headers, 'content-encoding': 'gzip' } })
-      },
-    ],
-    [
-      'its document is deleted',
-      async (id) => {
-        await restore({ file_id: id })
-        await files.api.call('delete_document', { parameters: { document_id: id } })
-      },
-    ],
-    [
-      'its document has expired',
-      async (id) => {
-        await restore({ file_id: id })
-        files.api.stored.change(DOCUMENTS_TABLE, (item) => {
-          item.due_at = { N: String(files.api.clock.nowMs - 1) }
-        })
-      },
-    ],
-    [
-      'its document is about to expire',
-      async (id) => {
-        await restore({ file_id: id })
-        files.api.stored.change(DOCUMENTS_TABLE, (item) => {
-          item.due_at = { N: String(files.api.clock.nowMs + 60_000) }
-        })
-      },
-    ],
+    ['S3 knows no SHA-256 of it', async (id) => put(hinted(id, other, ''))],
+    ['it is encoded differently', async (id) => put(encoded(hinted(id, CSV)))],
+    ['its document is deleted', async (id) => api.call('delete_document', { parameters: { document_id: id } })],
+    ['its document has expired', async () => letExpireIn(-1)],
+    ['its document is about to expire', async () => letExpireIn(60_000)],
     ['it names no document', async () => put(hinted('file_11', CSV))],
     ['it names nonsense', async () => put(hinted('x', CSV))],
   ])('%s', async (_, change) => {
-    const id = await keep()
+    const id = await keepAndRestore()
     await change(id)
     const expected = objectAt()
     const answer = await promote()
     expect([answer.status, idOf(answer) === id]).toEqual([200, false])
-    const [document] = files.api.stored.documents().filter(({ documentId }) => documentId === idOf(answer))
+    const [document] = api.stored.documents().filter(({ documentId }) => documentId === idOf(answer))
     expect(document).toMatchObject({ containerId: NEXT, sourceEtag: expected?.etag })
-    expect(files.api.objects.documents.get(document?.objectKey ?? '')?.pieces).toEqual(expected?.pieces)
+    expect(api.objects.documents.get(document?.objectKey ?? '')?.pieces).toEqual(expected?.pieces)
   })
 
   it('its document cannot be read', async () => {
-    const id = await keep()
-    await restore({ file_id: id })
-    files.api.stored.change(DOCUMENTS_TABLE, (item) => void delete item.size_bytes)
+    const id = await keepAndRestore()
+    await changeDocument((item) => delete item.size_bytes)
     const answer = await promote()
     expect([answer.status, idOf(answer) === id]).toEqual([200, false])
   })
 
   it('it was moved: its document has another name', async () => {
-    const id = await keep()
-    await restore({ file_id: id })
-    const moved = objectAt()
-    if (moved) files.api.objects.sandbox.set(keyOf('final.csv'), moved)
+    const id = await keepAndRestore()
+    api.objects.sandbox.set(keyOf('final.csv'), objectAt() as StoredObject)
     const answer = await promote('final.csv')
     expect(answer.body).toMatchObject({ filename: 'final.csv' })
     expect(idOf(answer)).not.toBe(id)
   })
 
   it('the document that it names is of another workspace', async () => {
-    const { api } = files
-    const token = api.apiKeys.add({ workspaceId: 'ws_2' as never })
-    api.putFile(PATH, CSV, 'text/csv', 'ws_2')
-    const foreign = idOf(await api.promote({ headers: { Authorization: `Bearer ${token}` } }))
+    api.putFile(PATH, CSV, 'text/csv', FOREIGN)
+    const foreign = idOf(await api.promote({ token: api.foreignToken }))
     put(hinted(foreign, CSV))
     const answer = await promote()
     expect([answer.status, idOf(answer) === foreign]).toEqual([200, false])
@@ -191,9 +156,7 @@ describe('a file is promoted like any other, with exactly the bytes it has, if',
   })
 
   it('it is written while it is looked at again', async () => {
-    const { api } = files
-    const id = await keep()
-    await restore({ file_id: id })
+    const id = await keepAndRestore()
     vi.spyOn(api.objects, 'findContainerFile').mockImplementationOnce(async (...args) => {
       vi.mocked(api.objects.findContainerFile).mockRestore()
       const found = await api.objects.findContainerFile(...args)
@@ -206,7 +169,7 @@ describe('a file is promoted like any other, with exactly the bytes it has, if',
   })
 
   it('it was another file when If-Match was checked: this request is refused', async () => {
-    const { objects } = files.api
+    const { objects } = api
     const id = await keep()
     put(hinted(id, other))
     const headers = { 'If-Match': objectAt()?.etag ?? '' }
@@ -220,7 +183,7 @@ describe('a file is promoted like any other, with exactly the bytes it has, if',
   })
 
   it('it names the very document that it would become', async () => {
-    const at = { workspaceId: 'ws_1' as WorkspaceId, containerId: NEXT as ContainerId, path: PATH as FilePath }
+    const at = { workspaceId: WORKSPACE, containerId: NEXT as ContainerId, path: PATH as FilePath }
     const id = documentIdOfFile(at, etagOf(CSV))
     put(hinted(id, CSV))
     expect([outcomesOf(await promoteAll()), documents()]).toEqual([[[PATH, 'promoted']], 1])
@@ -228,8 +191,7 @@ describe('a file is promoted like any other, with exactly the bytes it has, if',
 })
 
 it('where a file comes from does not matter to what puts it there again', async () => {
-  const id = await keep()
-  await restore({ file_id: id })
+  const id = await keepAndRestore()
   await restore({ file_id: idOf(await promote()), path: 'copy.csv' })
   // Put there by a path of the request's own, and unchanged.
   expect(idOf(await promote('copy.csv'))).toBe(id)

@@ -1,44 +1,36 @@
 import { describe, expect, it } from 'vitest'
-import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
-import { newDocumentId, OPENAI, OPENROUTER, useDocumentsApi } from '../support/api/documents-api.ts'
+import { newDocumentId, useDocumentsApi } from '../support/api/documents-api.ts'
 import type { AnyResponse } from '../support/api/openapi.ts'
-import { COMMON_HEADERS, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
-import { CONTAINER, CSV, PATH } from '../support/api/test-api.ts'
-import { storedObject } from '../support/aws/memory-s3.ts'
+import { COMMON_HEADERS, idOf, refusalOf, UNLIMITED_HEADERS } from '../support/api/promotion-answers.ts'
+import { CSV, FOREIGN, OPENAI, OPENROUTER, PATH, withKey } from '../support/api/test-api.ts'
 
-const files = useDocumentsApi()
-const { record, show } = files
+const { api, download, record, show } = useDocumentsApi()
 
 describe('GET /v1/files/{id}', () => {
   it('shows the document that a promotion returned, word for word', async () => {
-    const { body, headers } = await files.api.promote({})
-    const shown = await show((body as { id: string }).id)
-    const sha256 = { 'file-sha256': headers['file-sha256'] }
-    expect(shown).toEqual({ status: 200, headers: { ...COMMON_HEADERS, ...UNLIMITED_HEADERS, ...sha256 }, body })
+    const promoted = await api.promote()
+    const sha256 = { 'file-sha256': promoted.headers['file-sha256'] }
+    const headers = { ...COMMON_HEADERS, ...UNLIMITED_HEADERS, ...sha256 }
+    expect(await show(idOf(promoted))).toEqual({ status: 200, headers, body: promoted.body })
   })
 
-  it.each(['gzip', 'br, gzip', ''])(
-    'tells how its bytes are encoded, wherever their SHA-256 is told: %j',
-    async (contentEncoding) => {
-      const file = { bytes: CSV, contentType: 'text/csv', contentEncoding }
-      files.api.objects.sandbox.set(`sandboxes/ws_1/${CONTAINER}/${PATH}`, storedObject(file))
-      const parameters = { container_id: CONTAINER, file_id: formatFileId(PATH) }
-      const promote = () => files.api.promote({ headers: { 'Idempotency-Key': 'k' } })
-      const promoted = await promote()
-      const { id } = promoted.body as { id: string }
-      const answers = [promoted, await promote(), await show(id), await files.download(id)]
-      answers.push(await files.api.call('retrieve_container_file', { parameters }))
-      const told = answers.map(({ headers }) => headers['file-content-encoding'])
-      expect(told).toEqual(Array(5).fill(contentEncoding || undefined))
-    },
-  )
+  const ENCODINGS = ['gzip', 'br, gzip', '']
+  it.each(ENCODINGS)('tells how its bytes are encoded, wherever their SHA-256 is told: %j', async (contentEncoding) => {
+    api.putFile(PATH, CSV, { contentType: 'text/csv', contentEncoding })
+    const promoted = await api.promote(withKey())
+    const id = idOf(promoted)
+    const answers = [promoted, await api.promote(withKey()), await show(id), await download(id)]
+    answers.push(await api.call('retrieve_container_file'))
+    const told = answers.map(({ headers }) => headers['file-content-encoding'])
+    expect(told).toEqual(Array(5).fill(contentEncoding || undefined))
+  })
 
   it('and its download tell no SHA-256 where none is kept', async () => {
     const { documentId } = await record(1)
     const { headers, body } = await show(documentId)
     expect(headers).not.toHaveProperty('file-sha256')
     expect(body).not.toHaveProperty('sha256')
-    expect((await files.download(documentId)).headers).not.toHaveProperty('file-sha256')
+    expect((await download(documentId)).headers).not.toHaveProperty('file-sha256')
   })
 
   it("answers in the vendor's shape, or in the words of @openrouter/sdk", async () => {
@@ -47,12 +39,19 @@ describe('GET /v1/files/{id}', () => {
     expect((await show(documentId, OPENROUTER)).body).toMatchObject({ _shape: 'openrouter', type: 'file' })
   })
 
-  it.each(['file_unknown', 'file_', 'x', '', 'file_%2e%2e', '../ws_2', `file_${'1'.repeat(5000)}`, 'file_0OIl'])(
-    'is 404 for %j',
-    async (id) => {
-      expect(refusalOf(await show(id))).toEqual([404, 'document_not_found'])
-    },
-  )
+  it('is 404 for whatever is no id of a document', async () => {
+    for (const id of [
+      'file_unknown',
+      'file_',
+      'x',
+      '',
+      'file_%2e%2e',
+      '../ws_2',
+      `file_${'1'.repeat(5000)}`,
+      'file_0OIl',
+    ])
+      expect(refusalOf(await show(id)), id).toEqual([404, 'document_not_found'])
+  })
 
   it('is 404 for a container file id, and says where that belongs', async () => {
     expect((await show('cfile_YQ')).body).toMatchObject({
@@ -61,7 +60,7 @@ describe('GET /v1/files/{id}', () => {
   })
 
   it("is 404 for another workspace's document, in the words for one that is not there", async () => {
-    const foreign = await record(1, { workspaceId: 'ws_2' as WorkspaceId })
+    const foreign = await record(1, { workspaceId: FOREIGN })
     const [one, other] = [await show(foreign.documentId), await show(newDocumentId())]
     expect([one.status, other.status]).toEqual([404, 404])
     const without = (response: AnyResponse) =>

@@ -2,55 +2,45 @@ import { describe, expect, it } from 'vitest'
 import { keyIdIn } from '../../lib/auth/api-token.ts'
 import { ONLY_IF_LISTED, PERMISSIONS } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
-import type { WorkspaceId } from '../../lib/ids.ts'
-import { useTestApi } from '../support/api/test-api.ts'
+import { CSV, useTestApi } from '../support/api/test-api.ts'
+import { WORKSPACE } from '../support/ports.ts'
 
 const QUOTA_BYTES = 1000
 
 const api = useTestApi({ defaultQuotaBytes: QUOTA_BYTES })
-const show = (token: string) => api.call('retrieve_key', { headers: { Authorization: `Bearer ${token}` } })
+const show = (token: string) => api.call('retrieve_key', { token })
 
 const ANYWAY = PERMISSIONS.filter((each) => !ONLY_IF_LISTED.includes(each))
 
 describe('GET /key', () => {
   it('shows a standard key: what it may do, its end and its limit, the usage of its workspace, and its expiries; no secret', async () => {
-    const retention = { expireAfterSeconds: 3600, expireAtMostSeconds: 7200 }
-    await api.workspaces.create(
-      'ws_1' as WorkspaceId,
-      { quotaBytes: QUOTA_BYTES, ...retention },
-      AbortSignal.timeout(1000),
-    )
-    const { body: document } = await api.promote({})
-    const expiresAtMs = Date.parse('2027-02-19T09:38:35.556Z')
-    const token = api.apiKeys.add({
-      permissions: ['files:read', 'unknown'],
-      expiresAtMs,
-      requestsPerMinute: 12,
-    })
-    const used = (document as { size_bytes: number }).size_bytes
+    const settings = { quotaBytes: QUOTA_BYTES, expireAfterSeconds: 3600, expireAtMostSeconds: 7200 }
+    await api.workspaces.create(WORKSPACE, settings, AbortSignal.timeout(1000))
+    await api.promote()
+    const expires_at = '2027-02-19T09:38:35.556Z'
+    const limits = { expiresAtMs: Date.parse(expires_at), requestsPerMinute: 12 }
+    const token = api.apiKeys.add({ permissions: ['files:read', 'unknown'], ...limits })
     const { status, body } = await show(token)
-    expect([status, body]).toEqual([
-      200,
-      {
-        key_id: keyIdIn(token),
-        workspace_id: 'ws_1',
-        kind: 'standard',
-        permissions: ['files:read'],
-        user_id: 'user_1',
-        expires_at: '2027-02-19T09:38:35.556Z',
-        requests_per_minute: 12,
-        quota_bytes: QUOTA_BYTES,
-        used_bytes: used,
-        remaining_bytes: QUOTA_BYTES - used,
-        documents: 1,
-        expire_after_seconds: 3600,
-        expire_at_most_seconds: 7200,
-      },
-    ])
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      key_id: keyIdIn(token),
+      workspace_id: 'ws_1',
+      kind: 'standard',
+      permissions: ['files:read'],
+      user_id: 'user_1',
+      expires_at,
+      requests_per_minute: 12,
+      quota_bytes: QUOTA_BYTES,
+      used_bytes: CSV.length,
+      remaining_bytes: QUOTA_BYTES - CSV.length,
+      documents: 1,
+      expire_after_seconds: 3600,
+      expire_at_most_seconds: 7200,
+    })
   })
 
   it('shows a management key with all permissions but what has to be listed, and the default quota where nothing was promoted yet', async () => {
-    const token = api.apiKeys.add({ kind: 'management', permissions: [], workspaceId: 'ws_new' as WorkspaceId })
+    const token = api.apiKeys.add({ kind: 'management', permissions: [], workspaceId: 'ws_new' })
     const usage = { quota_bytes: QUOTA_BYTES, used_bytes: 0, remaining_bytes: QUOTA_BYTES, documents: 0 }
     const retention = { expire_after_seconds: null, expire_at_most_seconds: null }
     const key = { workspace_id: 'ws_new', kind: 'management', permissions: ANYWAY, expires_at: null }

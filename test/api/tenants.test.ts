@@ -2,10 +2,9 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ONLY_IF_LISTED, PERMISSIONS } from '../../lib/auth/caller.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import type { WorkspaceId } from '../../lib/ids.ts'
-import { idOf, withKey } from '../support/api/idempotent-promotions.ts'
 import type { OperationName } from '../support/api/operations.ts'
-import { expectUntouched, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
-import { CSV, PATH, useTestApi } from '../support/api/test-api.ts'
+import { expectUntouched, idOf, RATE_HEADERS, refusalOf } from '../support/api/promotion-answers.ts'
+import { CSV, PATH, useTestApi, withKey } from '../support/api/test-api.ts'
 import { afterNext, beforeNext } from '../support/beside.ts'
 import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
 import { KEYS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
@@ -14,16 +13,17 @@ const api = useTestApi()
 
 const { signal } = new AbortController()
 const ACME = { workspace_id: 'ws_acme', name: 'ci' }
+const WS_1 = { workspace_id: 'ws_1' }
 const call = (name: OperationName, body?: object | string, parameters: object = ACME, query?: Record<string, string>) =>
   api.call(name, { parameters: { ...parameters }, ...(body !== undefined && { body }), ...(query && { query }) })
 const bodyOf = async (answer: ReturnType<typeof call>) => (await answer).body as Record<string, unknown>
 const tokenOf = async (answer: ReturnType<typeof call>) => `${(await bodyOf(answer)).token}`
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 /** Whether a token works, and with what it is told. */
 const who = async (token: string) => {
-  const { status, body } = await api.call('retrieve_key', { headers: bearer(token) })
+  const { status, body } = await api.call('retrieve_key', { token })
   return status === 200 ? (body as Record<string, unknown>) : status
 }
+const doesWork = async (token: unknown) => (await who(`${token}`)) !== 401
 const MANAGEMENT = { kind: 'management' }
 
 describe('PUT /workspaces/{workspace_id}', () => {
@@ -31,16 +31,9 @@ describe('PUT /workspaces/{workspace_id}', () => {
     const made = await bodyOf(call('save_workspace', { quota_bytes: 500, expire_after_seconds: 3600 }))
     const created_at = new Date(api.clock.nowMs).toISOString()
     const settings = { expire_after_seconds: 3600, expire_at_most_seconds: null, requests_per_minute: null }
-    const usage = {
-      workspace_id: 'ws_acme',
-      used_bytes: 0,
-      documents: 0,
-      disabled: false,
-      label: null,
-      erasure: null,
-      created_at,
-    }
-    expect(made).toEqual({ ...usage, ...settings, quota_bytes: 500, remaining_bytes: 500, is_new: true })
+    const state = { workspace_id: 'ws_acme', disabled: false, label: null, erasure: null, created_at, is_new: true }
+    const usage = { used_bytes: 0, documents: 0, quota_bytes: 500, remaining_bytes: 500 }
+    expect(made).toEqual({ ...state, ...settings, ...usage })
     api.clock.nowMs += 5000
     const change = { expire_after_seconds: null, requests_per_minute: 30, label: 'ACME Ltd, 0815 – é🙂' }
     const expected = { ...made, ...change, is_new: false }
@@ -50,10 +43,10 @@ describe('PUT /workspaces/{workspace_id}', () => {
   })
 
   it('takes a quota below what is used, and then nothing fits', async () => {
-    await api.promote({})
-    const body = await bodyOf(call('save_workspace', { quota_bytes: 1 }, { workspace_id: 'ws_1' }))
+    await api.promote()
+    const body = await bodyOf(call('save_workspace', { quota_bytes: 1 }, WS_1))
     expect(body).toMatchObject({ used_bytes: CSV.length, remaining_bytes: 1 - CSV.length, documents: 1 })
-    expect(refusalOf(await api.promote({}))).toEqual([403, 'storage_quota_exceeded'])
+    expect(refusalOf(await api.promote())).toEqual([403, 'storage_quota_exceeded'])
   })
 
   it('gives its limit to the keys that are there and to those that come, but for their own; null takes it back', async () => {
@@ -62,53 +55,42 @@ describe('PUT /workspaces/{workspace_id}', () => {
     const before = await tokenOf(call('save_key', MANAGEMENT))
     await call('save_workspace', { requests_per_minute: 30 })
     const after = await tokenOf(call('save_key', MANAGEMENT, { ...ACME, name: 'later' }))
-    const limits = async () =>
-      Promise.all(
-        [own, before, after].map(async (token) => ((await who(token)) as Record<string, unknown>).requests_per_minute),
-      )
-    expect(await limits()).toEqual([12, 30, 30])
+    const told = () => Promise.all([own, before, after].map(who))
+    const limits = (...all: number[]) => all.map((requests_per_minute) => ({ requests_per_minute }))
+    expect(await told()).toMatchObject(limits(12, 30, 30))
     await call('save_workspace', { requests_per_minute: null })
-    expect(await limits()).toEqual([12, 60, 60])
+    expect(await told()).toMatchObject(limits(12, 60, 60))
   })
 
   it('counts the requests of its keys together, and another limit holds at once, for those it refused, too', async () => {
     await call('save_workspace', { requests_per_minute: 12 })
-    const tokens = [
-      await tokenOf(call('save_key', MANAGEMENT)),
-      await tokenOf(call('save_key', MANAGEMENT, { ...ACME, name: 'b' })),
-    ]
-    const statuses = async () =>
-      Promise.all(tokens.map(async (token) => (await api.call('list_documents', { headers: bearer(token) })).status))
-    expect([await statuses(), await statuses()]).toEqual([
-      [200, 200],
-      [429, 429],
-    ])
+    const one = await tokenOf(call('save_key', MANAGEMENT))
+    const other = await tokenOf(call('save_key', MANAGEMENT, { ...ACME, name: 'b' }))
+    const statuses = () =>
+      Promise.all([one, other].map(async (token) => (await api.call('list_documents', { token })).status))
+    expect(await statuses()).toEqual([200, 200])
+    expect(await statuses()).toEqual([429, 429])
     await call('save_workspace', { requests_per_minute: 60 })
     api.clock.nowMs += 1000
     expect(await statuses()).toEqual([200, 200])
   })
 
   it('refuses the keys of a disabled workspace, also those with a limit of their own, and keeps everything', async () => {
-    const acme = { workspace_id: 'ws_1' }
-    const own = await tokenOf(
-      call('save_workspace', {}, acme).then(() =>
-        call('save_key', { ...MANAGEMENT, requests_per_minute: 12 }, { ...acme, name: 'own' }),
-      ),
-    )
-    await api.promote({})
-    expect(await bodyOf(call('save_workspace', { disabled: true }, acme))).toMatchObject({ disabled: true })
+    await call('save_workspace', {}, WS_1)
+    const key = { ...MANAGEMENT, requests_per_minute: 12 }
+    const own = await tokenOf(call('save_key', key, { ...WS_1, name: 'own' }))
+    await api.promote()
+    expect(await bodyOf(call('save_workspace', { disabled: true }, WS_1))).toMatchObject({ disabled: true })
     const before = api.stored.attributes(WORKSPACES_TABLE)
     for (const token of [api.token, own]) {
       for (let times = 0; times < 2; times++)
-        expect(refusalOf(await api.promote({ headers: bearer(token) }))).toEqual([403, 'workspace_disabled'])
+        expect(refusalOf(await api.promote({ token }))).toEqual([403, 'workspace_disabled'])
     }
     expect(api.stored.attributes(WORKSPACES_TABLE)).toEqual(before)
-    expect(await bodyOf(call('save_workspace', { disabled: false }, acme))).toMatchObject({
-      disabled: false,
-      documents: 1,
-    })
+    const enabled = await bodyOf(call('save_workspace', { disabled: false }, WS_1))
+    expect(enabled).toMatchObject({ disabled: false, documents: 1 })
     api.clock.nowMs += 1000
-    expect((await api.promote({ headers: bearer(own) })).status).toBe(200)
+    expect((await api.promote({ token: own })).status).toBe(200)
   })
 
   it('can be repeated after its second write has failed, and then the new limit holds', async () => {
@@ -120,8 +102,7 @@ describe('PUT /workspaces/{workspace_id}', () => {
     expect((await call('save_workspace', { requests_per_minute: 6 })).status).toBe(503)
     expect((await call('save_workspace', { requests_per_minute: 6 })).status).toBe(200)
     api.clock.nowMs += 10_000
-    const statuses = [await who(token), await who(token)].map((body) => (typeof body === 'number' ? body : 200))
-    expect(statuses).toEqual([200, 429])
+    expect([await who(token), await who(token)]).toEqual([expect.objectContaining(MANAGEMENT), 429])
   })
 
   it('takes each of two times that do not fit together beside the other, but not both', async () => {
@@ -172,6 +153,16 @@ describe('PUT /workspaces/{workspace_id}', () => {
 })
 
 describe('GET /workspaces and GET …/keys', () => {
+  type Page = { data: Record<string, unknown>[]; unreadable: unknown[]; cursor: string | null; has_more: boolean }
+  async function pagesOf(name: 'list_workspaces' | 'list_keys', limit: string, workspace_id: string) {
+    const pages: Page[] = []
+    for (let cursor: string | null = ''; cursor !== null; cursor = pages.at(-1)?.cursor ?? null)
+      pages.push((await call(name, undefined, { workspace_id }, { limit, cursor })).body as Page)
+    return pages
+  }
+  const valuesOf = (pages: Page[], member: string) =>
+    pages.flatMap(({ data }) => data.map((each) => each[member])).toSorted()
+
   it('list all in pages, each of which is full but for the last', async () => {
     for (let n = 0; n < 5; n++) await call('save_workspace', {}, { workspace_id: `ws_${n}` })
     for (let n = 0; n < 5; n++) await call('save_key', MANAGEMENT, { workspace_id: 'ws_3', name: `key-${n}` })
@@ -181,19 +172,9 @@ describe('GET /workspaces and GET …/keys', () => {
       ['list_workspaces', 'workspace_id', ['ws_0', 'ws_1', 'ws_2', 'ws_3', 'ws_4']],
       ['list_keys', 'name', ['key-0', 'key-1', 'key-2', 'key-3', 'key-4']],
     ] as const) {
-      const found: unknown[] = []
-      let cursor: unknown
-      const sizes: number[] = []
-      do {
-        const query: Record<string, string> = { limit: '2', ...(typeof cursor === 'string' && { cursor }) }
-        const page = await bodyOf(call(name, undefined, { workspace_id: 'ws_3' }, query))
-        const data = page.data as Record<string, unknown>[]
-        sizes.push(data.length)
-        found.push(...data.map((each) => each[member]))
-        expect(page.has_more).toBe(page.cursor !== null)
-        cursor = page.cursor
-      } while (cursor !== null)
-      expect([found.toSorted(), sizes]).toEqual([expected, [2, 2, 1]])
+      const pages = await pagesOf(name, '2', 'ws_3')
+      expect(pages.map(({ data, has_more }) => `${data.length} ${has_more}`)).toEqual(['2 true', '2 true', '1 false'])
+      expect(valuesOf(pages, member)).toEqual(expected)
     }
   })
 
@@ -201,7 +182,7 @@ describe('GET /workspaces and GET …/keys', () => {
     for (const n of ['0', '1', '2']) await call('save_workspace', {}, { workspace_id: `ws_${n}` })
     const ids: unknown[] = []
     for (const name of ['a', 'b', 'c'])
-      ids.push((await bodyOf(call('save_key', MANAGEMENT, { workspace_id: 'ws_2', name }))).key_id)
+      ids.push((await bodyOf(call('save_key', MANAGEMENT, { workspace_id: 'ws_0', name }))).key_id)
     const damage = (item: Record<string, unknown>) =>
       void Object.assign(item, { per_minute: { S: '' }, expires_at: { S: '' } })
     await api.stored.change(WORKSPACES_TABLE, damage, ({ workspace_id }) => workspace_id?.S === 'ws_1')
@@ -210,19 +191,12 @@ describe('GET /workspaces and GET …/keys', () => {
       ['list_workspaces', 'workspace_id', 'ws_1', ['ws_0', 'ws_2']],
       ['list_keys', 'key_id', ids[1], [ids[0], ids[2]]],
     ] as const) {
-      const data: unknown[] = []
-      const unreadable: unknown[] = []
-      for (let cursor: unknown = ''; typeof cursor === 'string'; ) {
-        const query = { limit: '1', cursor }
-        const page = await bodyOf(call(name, undefined, { workspace_id: 'ws_2' }, query))
-        data.push(...(page.data as Record<string, unknown>[]).map((each) => each[member]))
-        unreadable.push(...(page.unreadable as unknown[]))
-        cursor = page.cursor
-      }
-      expect([data.toSorted(), unreadable]).toEqual([others.toSorted(), [damaged]])
+      const pages = await pagesOf(name, '1', 'ws_0')
+      expect(valuesOf(pages, member)).toEqual(others.toSorted())
+      expect(pages.flatMap(({ unreadable }) => unreadable)).toEqual([damaged])
       expect(api.logged).toContainEqual(expect.objectContaining({ level: 'error', item_id: damaged }))
     }
-    expect((await call('save_workspace', { requests_per_minute: 30 }, { workspace_id: 'ws_2' })).status).toBe(200)
+    expect((await call('save_workspace', { requests_per_minute: 30 }, { workspace_id: 'ws_0' })).status).toBe(200)
   })
 
   it('refuse a cursor that is not theirs, a limit of 0, and the keys of no workspace', async () => {
@@ -231,13 +205,11 @@ describe('GET /workspaces and GET …/keys', () => {
     for (const cursor of ['a.b', '.']) {
       expect(refusalOf(await call('list_workspaces', undefined, {}, { cursor }))).toEqual([400, 'invalid_cursor'])
     }
-    const ofOther = call('list_keys', undefined, { workspace_id: 'ws_1' }, { cursor: `${key_id}` })
+    const ofOther = call('list_keys', undefined, WS_1, { cursor: `${key_id}` })
     expect(refusalOf(await ofOther)).toEqual([400, 'invalid_cursor'])
     expect(refusalOf(await call('list_keys', undefined, ACME, { limit: '0' }))).toEqual([400, 'invalid_limit'])
-    expect(refusalOf(await call('list_keys', undefined, { workspace_id: 'ws_none' }))).toEqual([
-      404,
-      'workspace_not_found',
-    ])
+    const ofNone = call('list_keys', undefined, { workspace_id: 'ws_none' })
+    expect(refusalOf(await ofNone)).toEqual([404, 'workspace_not_found'])
   })
 })
 
@@ -252,26 +224,18 @@ describe('PUT …/keys/{name}', () => {
     const ends = { expires_at: times[0], created_at: times[1], former_tokens_end_at: null }
     const shown = { ...ACME, ...members, ...ends, kind: 'standard', disabled: false, key_id: made.key_id }
     expect(made).toEqual({ ...shown, is_new: true })
-    expect(await who(`${token}`)).toMatchObject({
-      workspace_id: 'ws_acme',
-      key_id: made.key_id,
-      permissions: ['files:read'],
-    })
+    const grant = { workspace_id: 'ws_acme', key_id: made.key_id, permissions: ['files:read'] }
+    expect(await who(`${token}`)).toMatchObject(grant)
     expect(await bodyOf(call('retrieve_key_by_name'))).toEqual(shown)
-    expect(
-      JSON.stringify([await bodyOf(call('list_keys')), api.logged, api.stored.attributes(KEYS_TABLE)]),
-    ).not.toContain(token)
+    const told = [await bodyOf(call('list_keys')), api.logged, api.stored.attributes(KEYS_TABLE)]
+    expect(JSON.stringify(told)).not.toContain(token)
   })
 
   it('made again, it is what the repetition says, with one token that works', async () => {
     const first = await tokenOf(call('save_key', WANTED))
     const again = await bodyOf(call('save_key', { ...MANAGEMENT, user_id: null, expires_at: null }))
-    expect(again).toMatchObject({
-      kind: 'management',
-      permissions: PERMISSIONS.filter((each) => !ONLY_IF_LISTED.includes(each)),
-      user_id: null,
-      expires_at: null,
-    })
+    const permissions = PERMISSIONS.filter((each) => !ONLY_IF_LISTED.includes(each))
+    expect(again).toMatchObject({ ...MANAGEMENT, permissions, user_id: null, expires_at: null })
     expect(again).toMatchObject({ disabled: false, requests_per_minute: null, is_new: false })
     // What a management key has to be given can be taken from it.
     for (const [permissions, has] of [[ONLY_IF_LISTED, PERMISSIONS] as const, [null, again.permissions] as const])
@@ -287,8 +251,7 @@ describe('PUT …/keys/{name}', () => {
     expect(one.former_tokens_end_at).toBe(new Date(start + 50_000).toISOString())
     api.clock.nowMs += 30_000
     const two = await bodyOf(call('save_key', grace))
-    const works = async () =>
-      Promise.all([zero, one.token, two.token].map(async (token) => (await who(`${token}`)) !== 401))
+    const works = () => Promise.all([zero, one.token, two.token].map(doesWork))
     expect(await works()).toEqual([true, true, true])
     api.clock.nowMs = start + 50_000
     expect(await works()).toEqual([false, true, true])
@@ -303,7 +266,7 @@ describe('PUT …/keys/{name}', () => {
       tokens.push(await tokenOf(call('save_key', { ...MANAGEMENT, grace_seconds: 3600 })))
       api.clock.nowMs += 1000
     }
-    const works = await Promise.all(tokens.map(async (token) => (await who(token)) !== 401))
+    const works = await Promise.all(tokens.map(doesWork))
     expect(works).toEqual(tokens.map((_, n) => n >= 2))
     const bytes = Math.max(...api.stored.attributes(KEYS_TABLE).map(itemSizeBytes))
     expect(bytes).toBeGreaterThan(20 * 64)
@@ -331,16 +294,14 @@ describe('PUT …/keys/{name}', () => {
     expect([await who(stolen), await who(`${again.token}`)]).toEqual([401, expect.objectContaining(MANAGEMENT)])
   })
 
-  it.each([{ disabled: true }, { expires_in_seconds: 1 }])(
-    'whatever grace it names: a change to %j beside it ends the token that was stolen',
-    async (change) => {
-      const stolen = await tokenOf(call('save_key', MANAGEMENT))
-      afterNext(api.dependencies.administration.apiKeys, 'get', () => call('change_key', change))
-      await call('save_key', { ...MANAGEMENT, grace_seconds: 86_400 })
-      api.clock.nowMs += 2000
-      expect(await who(stolen)).toBe(401)
-    },
-  )
+  const ENDS = [{ disabled: true }, { expires_in_seconds: 1 }]
+  it.each(ENDS)('whatever grace it names: a change to %j beside it ends the token that was stolen', async (change) => {
+    const stolen = await tokenOf(call('save_key', MANAGEMENT))
+    afterNext(api.dependencies.administration.apiKeys, 'get', () => call('change_key', change))
+    await call('save_key', { ...MANAGEMENT, grace_seconds: 86_400 })
+    api.clock.nowMs += 2000
+    expect(await who(stolen)).toBe(401)
+  })
 
   it('beside a deletion of its workspace: leaves no key, whichever of the two looks last', async () => {
     const { apiKeys, workspaces } = api.dependencies.administration
@@ -359,8 +320,8 @@ describe('PUT …/keys/{name}', () => {
 
   it('beside itself: one token works at the end', async () => {
     const answers = await Promise.all(Array.from({ length: 3 }, () => call('save_key', MANAGEMENT)))
-    const tokens = answers.map(({ body }) => `${(body as Record<string, unknown>).token}`)
-    const working = (await Promise.all(tokens.map(who))).filter((each) => each !== 401)
+    const tokens = answers.map(({ body }) => (body as Record<string, unknown>).token)
+    const working = (await Promise.all(tokens.map(doesWork))).filter(Boolean)
     expect([working.length, answers.every(({ status }) => [200, 503].includes(status))]).toEqual([1, true])
   })
 
@@ -391,8 +352,9 @@ describe('PUT …/keys/{name}', () => {
 })
 
 describe('PATCH and DELETE …/keys/{name}', () => {
+  beforeEach(async () => void (await call('save_workspace', {})))
+
   it('change what is named, from the next request on, and delete for good', async () => {
-    await call('save_workspace', {})
     const token = await tokenOf(call('save_key', { permissions: ['files:read'], expires_in_seconds: 60 }))
     const change = { permissions: ['files:delete'], expires_at: null, requests_per_minute: 12 }
     expect(await bodyOf(call('change_key', change))).toMatchObject({ ...change, disabled: false })
@@ -409,7 +371,6 @@ describe('PATCH and DELETE …/keys/{name}', () => {
   })
 
   it.each([{ disabled: 'yes' }, { kind: 'management' }])('refuse %j, and change nothing', async (body) => {
-    await call('save_workspace', {})
     const token = await tokenOf(call('save_key', { permissions: ['files:read'] }))
     expect(refusalOf(await call('change_key', body))).toEqual([400, 'invalid_body'])
     expect(await who(token)).toMatchObject({ permissions: ['files:read'] })
@@ -417,8 +378,11 @@ describe('PATCH and DELETE …/keys/{name}', () => {
 })
 
 describe('DELETE /workspaces/{workspace_id}', () => {
+  beforeEach(async () => void (await call('save_workspace', {})))
+  const workspaceId = 'ws_acme' as WorkspaceId
+  const BYTES = { workspaceId, documentId: 'file_a' as never, attemptId: 'a' as never, sizeBytes: 1 }
+
   it('deletes an empty workspace with its keys, which the next request learns, and no other', async () => {
-    await call('save_workspace', {})
     const token = await tokenOf(call('save_key', MANAGEMENT))
     expect(await bodyOf(call('delete_workspace'))).toEqual({ workspace_id: 'ws_acme', deleted: true })
     expect(await who(token)).toBe(401)
@@ -430,8 +394,8 @@ describe('DELETE /workspaces/{workspace_id}', () => {
   })
 
   it.each([
-    ['there was none', (): unknown => undefined, 404],
-    ['it is deleted', () => call('save_workspace', {}), 200],
+    ['there was none', () => call('delete_workspace'), 404],
+    ['it is deleted', (): unknown => undefined, 200],
   ])('leaves a workspace that others make meanwhile, and its key, where %s', async (_, before, status) => {
     await before()
     const { administration } = api.dependencies
@@ -455,45 +419,38 @@ describe('DELETE /workspaces/{workspace_id}', () => {
   })
 
   it.each([
-    ['by its first promotion', 200, async () => api.apiKeys.add({ workspaceId: 'ws_acme' as WorkspaceId })],
-    [
-      'by PUT, after a deletion that ended half-way',
-      503,
-      () => tokenOf(call('save_workspace', {}).then(() => call('save_key', MANAGEMENT))),
-    ],
-  ])('made again %s, it has no limit of the former', async (_, status, makeAgain) => {
+    ['by its first promotion', 200],
+    ['by PUT, after a deletion that ended half-way', 503],
+  ])('made again %s, it has no limit of the former', async (_, status) => {
     await call('save_workspace', { requests_per_minute: 6 })
     const settingLimits = vi.spyOn(api.dependencies.administration.rateLimiter, 'setLimits')
     if (status === 503) settingLimits.mockRejectedValueOnce(new ServiceError('service_unavailable'))
     expect((await call('delete_workspace')).status).toBe(status)
-    api.clock.nowMs++
-    const headers = bearer(await makeAgain())
-    api.putFile(PATH, CSV, 'text/csv', 'ws_acme')
-    expect(await api.promote({ headers })).toMatchObject({ status: 200, headers: RATE_HEADERS })
+    api.clock.nowMs += 1000
+    if (status === 503) await call('save_workspace', {})
+    api.putFile(PATH, CSV, 'text/csv', workspaceId)
+    const token = api.apiKeys.add({ workspaceId })
+    expect(await api.promote({ token })).toMatchObject({ status: 200, headers: RATE_HEADERS })
   })
 
   it('refuses one with documents, however small, and its keys work on', async () => {
     api.putFile('empty.txt', Buffer.alloc(0))
     expect((await api.promote({ path: 'empty.txt' })).status).toBe(200)
-    const answer = await call('delete_workspace', {}, { workspace_id: 'ws_1' })
+    const answer = await call('delete_workspace', {}, WS_1)
     expect(refusalOf(answer)).toEqual([400, 'workspace_not_empty'])
     expect(answer.body).toMatchObject({ error: { metadata: { documents: 1, used_bytes: 0 } } })
     expect(await who(api.managementToken)).toMatchObject({ workspace_id: 'ws_1' })
   })
 
   it('is done although a deletion that was killed has left its refund', async () => {
-    const ids = { workspaceId: 'ws_acme' as WorkspaceId, documentId: 'file_a' as never, attemptId: 'a' as never }
-    await call('save_workspace', {})
-    const refund = { ...ids, refundId: 'r' as never, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs }
+    const refund = { ...BYTES, refundId: 'r' as never, leaseEndsAtMs: api.clock.nowMs }
     expect(await api.ledger.beginRefund(refund, signal, 0)).not.toBe('crowded')
     expect((await call('delete_workspace')).status).toBe(200)
   })
 
   it('while a promotion is under way: says so, and its keys work on', async () => {
-    const ids = { workspaceId: 'ws_acme' as WorkspaceId, documentId: 'file_a' as never, attemptId: 'a' as never }
-    await call('save_workspace', {})
     const token = await tokenOf(call('save_key', MANAGEMENT))
-    await api.ledger.hold({ ...ids, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs + 1 }, signal, 0)
+    await api.ledger.hold({ ...BYTES, leaseEndsAtMs: api.clock.nowMs + 1 }, signal, 0)
     expect(refusalOf(await call('delete_workspace'))).toEqual([503, 'workspace_busy'])
     // Its process has died, and the document may be there: waiting does not help.
     api.clock.nowMs++
@@ -502,14 +459,11 @@ describe('DELETE /workspaces/{workspace_id}', () => {
   })
 
   it('deletes the keys, and says so, when a promotion that had begun takes its bytes meanwhile', async () => {
-    const workspaceId = 'ws_acme' as WorkspaceId
-    await call('save_workspace', {})
     const token = await tokenOf(call('save_key', MANAGEMENT))
     // It takes its bytes between the two reads.
-    afterNext(api.dependencies.administration.ledger, 'read', () => {
-      const ids = { workspaceId, documentId: 'file_a' as never, attemptId: 'a' as never }
-      return api.ledger.hold({ ...ids, sizeBytes: 1, leaseEndsAtMs: api.clock.nowMs }, signal, 0)
-    })
+    afterNext(api.dependencies.administration.ledger, 'read', () =>
+      api.ledger.hold({ ...BYTES, leaseEndsAtMs: api.clock.nowMs }, signal, 0),
+    )
     expect(refusalOf(await call('delete_workspace'))).toEqual([503, 'workspace_busy'])
     expect(await who(token)).toBe(401)
   })
@@ -522,16 +476,16 @@ describe('a workspace whose erasure was asked for', () => {
     const kept = await api.promote(withKey())
     await api.closeWorkspace()
     const copying = vi.spyOn(api.objects, 'copy')
-    expect(refusalOf(await api.promote({}))).toEqual(CLOSED)
+    expect(refusalOf(await api.promote())).toEqual(CLOSED)
     expect(refusalOf(await api.promote(withKey('another')))).toEqual(CLOSED)
     expect(idOf(await api.promote(withKey()))).toBe(idOf(kept))
     expect(copying).not.toHaveBeenCalled()
   })
 
   it('takes no file that was copied meanwhile, and nothing of it is left', async () => {
-    await call('save_workspace', {}, { workspace_id: 'ws_1' })
+    await call('save_workspace', {}, WS_1)
     beforeNext(api.ledger, 'hold', () => api.closeWorkspace())
-    expect(refusalOf(await api.promote({}))).toEqual(CLOSED)
+    expect(refusalOf(await api.promote())).toEqual(CLOSED)
     expectUntouched(api)
   })
 })

@@ -3,7 +3,7 @@ import { eraseWorkspace } from '../../lib/administration/erase-workspace.ts'
 import type { ErasedObjects } from '../../lib/administration/ports/erasures.ts'
 import type { OperationName } from '../support/api/operations.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
-import { CSV, createTestApi } from '../support/api/test-api.ts'
+import { CSV, createTestApi, withKey } from '../support/api/test-api.ts'
 import { beforeNext } from '../support/beside.ts'
 import { WORKSPACE } from '../support/ports.ts'
 
@@ -11,6 +11,8 @@ const DAY_S = 86_400
 const DAY_MS = 1000 * DAY_S
 const { signal } = new AbortController()
 const PARAMETERS = { workspace_id: 'ws_1', name: 'ci' }
+const KEY = { permissions: ['files:read'] }
+const iso = (ms: number) => new Date(ms).toISOString()
 
 function prepare({ leastErasureSeconds = 0 } = {}) {
   const api = createTestApi()
@@ -18,7 +20,6 @@ function prepare({ leastErasureSeconds = 0 } = {}) {
   const call = (name: OperationName, body: object | string = {}, parameters: object = {}) =>
     api.call(name, { parameters: { ...PARAMETERS, ...parameters }, ...(name.startsWith('save') && { body }) })
   const bodyOf = async (answer: ReturnType<typeof call>) => (await answer).body as Record<string, unknown>
-  const iso = (ms: number) => new Date(ms).toISOString()
   type Found = Awaited<ReturnType<ErasedObjects['erase']>>
   /** What the function does. @param found of each bucket @param sandbox of that one */
   const erase = (found: Found = { erased: 0, refused: 0 }, sandbox: Found = found) => {
@@ -26,12 +27,12 @@ function prepare({ leastErasureSeconds = 0 } = {}) {
     const deps = { ...api.ports, apiKeys: api.ports.keyAdministration, erasedObjects: { erase: eraseOf } }
     return eraseWorkspace(WORKSPACE, deps, signal)
   }
-  return { ...api, ask: call, bodyOf, iso, erase }
+  return { ...api, ask: call, bodyOf, erase }
 }
 
 it('closes the workspace from the request on; until it begins, its keys read and delete, and it can be taken back', async () => {
-  const { ask, bodyOf, call, clock, iso, promote, putFile } = prepare()
-  await promote({ headers: { 'Idempotency-Key': 'one' } })
+  const { ask, bodyOf, call, clock, promote, putFile } = prepare()
+  await promote(withKey())
   const began = clock.nowMs
   const asked = await bodyOf(ask('save_erasure', { after_seconds: DAY_S }))
   expect(asked).toEqual({
@@ -42,8 +43,8 @@ it('closes the workspace from the request on; until it begins, its keys read and
   expect(await bodyOf(ask('retrieve_workspace'))).toMatchObject({ erasure: 'scheduled' })
   putFile('more.csv', CSV)
   expect(refusalOf(await promote({ path: 'more.csv' }))).toEqual([403, 'workspace_closed'])
-  expect(await promote({ headers: { 'Idempotency-Key': 'one' } })).toMatchObject({ status: 200 })
-  expect(refusalOf(await ask('save_key', { permissions: ['files:read'] }))).toEqual([400, 'workspace_erased'])
+  expect(await promote(withKey())).toMatchObject({ status: 200 })
+  expect(refusalOf(await ask('save_key', KEY))).toEqual([400, 'workspace_erased'])
   expect(refusalOf(await ask('delete_workspace'))).toEqual([400, 'workspace_erased'])
   expect((await call('list_documents')).status).toBe(200)
   expect((await ask('save_workspace', { label: 'leaves' })).status).toBe(200)
@@ -51,12 +52,12 @@ it('closes the workspace from the request on; until it begins, its keys read and
   for (const name of ['cancel_erasure', 'retrieve_erasure'] as const)
     expect(refusalOf(await ask(name))).toEqual([404, 'erasure_not_found'])
   expect((await promote({ path: 'more.csv' })).status).toBe(200)
-  expect((await ask('save_key', { permissions: ['files:read'] })).status).toBe(200)
+  expect((await ask('save_key', KEY)).status).toBe(200)
 })
 
 it('is worked off, says how far it is and what remains with its end, and the id is never given again', async () => {
-  const { ask, bodyOf, clock, erase, iso, promote, stored } = prepare()
-  await promote({})
+  const { ask, bodyOf, clock, erase, promote, stored } = prepare()
+  await promote()
   await ask('save_erasure')
   const began = clock.nowMs
   await erase({ erased: 0, refused: 1, reason: 'AccessDenied' })
@@ -65,10 +66,7 @@ it('is worked off, says how far it is and what remains with its end, and the id 
   expect(stored.documents()).toEqual([])
   for (const name of ['cancel_erasure', 'save_workspace', 'save_key', 'delete_workspace'] as const) {
     const reason = name === 'cancel_erasure' ? 'erasure_began' : 'workspace_erased'
-    expect(refusalOf(await ask(name, name === 'save_key' ? { permissions: ['files:read'] } : {}))).toEqual([
-      400,
-      reason,
-    ])
+    expect(refusalOf(await ask(name, name === 'save_key' ? KEY : {}))).toEqual([400, reason])
   }
   clock.nowMs += 3_600_000
   await erase()
@@ -76,39 +74,26 @@ it('is worked off, says how far it is and what remains with its end, and the id 
   clock.nowMs += 20 * 60_000
   await erase(undefined, { erased: 0, refused: 0, isDenied: true, reason: 'AccessDenied' })
   const erased = await bodyOf(ask('retrieve_erasure'))
-  expect(erased).toMatchObject({
-    state: 'erased',
-    ended_at: iso(ended),
-    verified_at: iso(clock.nowMs),
-    documents_left: 0,
-    bytes_left: 0,
-  })
+  const times = { ended_at: iso(ended), verified_at: iso(clock.nowMs) }
+  expect(erased).toMatchObject({ state: 'erased', ...times, documents_left: 0, bytes_left: 0 })
+  const DAYS = { backups: 35, traces: 30, kept_events: 14, request_counts: 3, events_of_stream: 1, logs: 30 }
   expect(erased.remains).toEqual([
     { what: 'container_files', reason: 'AccessDenied', until: null },
     { what: 'late_uploads', until: iso(began + 7 * DAY_MS + 3_600_000) },
-    ...[
-      ['backups', 35],
-      ['traces', 30],
-      ['kept_events', 14],
-      ['request_counts', 3],
-      ['events_of_stream', 1],
-      ['logs', 30],
-    ].map(([what, days]) => ({ what, until: iso(ended + Number(days) * DAY_MS) })),
+    ...Object.entries(DAYS).map(([what, days]) => ({ what, until: iso(ended + days * DAY_MS) })),
     { what: 'events_delivered', until: null },
   ])
   expect(await bodyOf(ask('save_erasure', { after_seconds: 0 }))).toEqual(erased)
   // Forms for uploads have ended: the last look.
   clock.nowMs = began + 7 * DAY_MS + 3_600_000
   expect(await erase()).toMatchObject({ state: 'erased' })
-  expect((await bodyOf(ask('retrieve_erasure'))).remains).not.toContainEqual(
-    expect.objectContaining({ what: 'late_uploads' }),
-  )
+  expect(JSON.stringify(await bodyOf(ask('retrieve_erasure')))).not.toContain('late_uploads')
   expect(await erase()).toBeUndefined()
   expect(refusalOf(await ask('save_workspace'))).toEqual([400, 'workspace_erased'])
 })
 
 it('of two times, the earlier holds, but never one before the least that the service is set to', async () => {
-  const { ask, bodyOf, clock, iso } = prepare({ leastErasureSeconds: DAY_S })
+  const { ask, bodyOf, clock } = prepare({ leastErasureSeconds: DAY_S })
   const began = clock.nowMs
   await ask('save_workspace')
   const beginsAt = async (days: number) =>
@@ -121,12 +106,11 @@ it('of two times, the earlier holds, but never one before the least that the ser
 })
 
 it('closes a workspace that is nothing but a key, too; where there is neither, it is 404', async () => {
-  const { ask, token, promote } = prepare()
+  const { ask, promote } = prepare()
   for (const name of ['save_erasure', 'retrieve_erasure', 'cancel_erasure'] as const)
     expect(refusalOf(await ask(name, {}, { workspace_id: 'ws_none' }))).toEqual([404, 'workspace_not_found'])
-  expect(token).toBeDefined()
   expect((await ask('save_erasure')).status).toBe(200)
-  expect(refusalOf(await promote({}))).toEqual([403, 'workspace_closed'])
+  expect(refusalOf(await promote())).toEqual([403, 'workspace_closed'])
 })
 
 it('a key that is made while the erasure is asked for does not stay', async () => {
@@ -134,39 +118,35 @@ it('a key that is made while the erasure is asked for does not stay', async () =
   const { apiKeys } = dependencies.administration
   await ask('save_workspace')
   beforeNext(apiKeys, 'add', () => ask('save_erasure'))
-  expect(refusalOf(await ask('save_key', { permissions: ['files:read'] }))).toEqual([400, 'workspace_erased'])
-  const names = (await Array.fromAsync(apiKeys.list({ workspaceId: WORKSPACE }, signal))).map(
-    (key) => 'name' in key && key.name,
-  )
-  expect(names).not.toContain('ci')
+  expect(refusalOf(await ask('save_key', KEY))).toEqual([400, 'workspace_erased'])
+  const keys = await Array.fromAsync(apiKeys.list({ workspaceId: WORKSPACE }, signal))
+  expect(keys).not.toContainEqual(expect.objectContaining({ name: 'ci' }))
 })
 
-it.each([
-  [{ after_seconds: -1 }, 'after_seconds must be a whole number from 0 to 2592000'],
-  [{ after_seconds: 2_592_001 }, 'after_seconds must be a whole number from 0 to 2592000'],
-  [{ after_seconds: '0' }, 'after_seconds must be a whole number from 0 to 2592000'],
+it.each<[object, problem: string]>([
+  [{ after_seconds: -1 }, 'must be a whole number from 0 to 2592000'],
+  [{ after_seconds: 2_592_001 }, 'must be a whole number from 0 to 2592000'],
+  [{ after_seconds: '0' }, 'must be a whole number from 0 to 2592000'],
   [{ begins_at: '2027-01-01' }, 'begins_at'],
 ])('refuses %j, and closes nothing', async (body, problem) => {
   const { ask, promote } = prepare()
   const answer = await ask('save_erasure', body)
   expect(refusalOf(answer)).toEqual([400, 'invalid_body'])
   expect(JSON.stringify(answer.body)).toContain(problem)
-  expect((await promote({})).status).toBe(200)
+  expect((await promote()).status).toBe(200)
 })
 
 it('needs the permission workspaces:erase, which GET /key tells; to see it, any platform key will do', async () => {
   const { apiKeys, ask, call, platformToken } = prepare()
-  const headers = { Authorization: `Bearer ${apiKeys.add({ kind: 'platform', permissions: [] })}` }
+  const token = apiKeys.add({ kind: 'platform', permissions: [] })
   await ask('save_erasure')
   for (const name of ['save_erasure', 'cancel_erasure'] as const) {
-    const answer = await call(name, { parameters: PARAMETERS, headers })
+    const answer = await call(name, { parameters: PARAMETERS, token })
     expect(refusalOf(answer)).toEqual([403, 'permission_denied'])
     expect(answer.body).toMatchObject({ error: { metadata: { required_permission: 'workspaces:erase' } } })
   }
-  expect((await call('retrieve_erasure', { parameters: PARAMETERS, headers })).status).toBe(200)
-  const told = async (token: string) => (await call('retrieve_key', { headers: { Authorization: token } })).body
-  expect([await told(headers.Authorization), await told(`Bearer ${platformToken}`)]).toMatchObject([
-    { permissions: [] },
-    { permissions: ['workspaces:erase'] },
-  ])
+  expect((await call('retrieve_erasure', { parameters: PARAMETERS, token })).status).toBe(200)
+  expect((await call('retrieve_key', { token })).body).toMatchObject({ permissions: [] })
+  const told = (await call('retrieve_key', { token: platformToken })).body
+  expect(told).toMatchObject({ permissions: ['workspaces:erase'] })
 })

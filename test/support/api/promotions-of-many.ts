@@ -2,9 +2,8 @@ import { formatFileId } from '../../../lib/ids.ts'
 import { NOW_MS } from '../ports.ts'
 import { createLimiter } from '../stores/keys-and-limits.ts'
 import { skipWaits } from '../virtual-waits.ts'
-import { UNLIMITED } from './documents-api.ts'
 import type { AnyResponse } from './openapi.ts'
-import { CSV, createTestApi } from './test-api.ts'
+import { CSV, createTestApi, UNLIMITED } from './test-api.ts'
 
 interface Item {
   path: string

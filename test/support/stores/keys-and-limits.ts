@@ -10,12 +10,14 @@ import { createMemoryTables, KEYS_TABLE, RATE_LIMITS_TABLE, WORKSPACES_TABLE } f
 
 type Tables = Pick<ReturnType<typeof createMemoryTables>, 'client' | 'put'>
 
+export type TestKey = Partial<Omit<ApiKey, 'keyId' | 'workspaceId'>> & { workspaceId?: string }
+
 export function createApiKeys({ client, put }: Tables) {
   return {
     ...createApiKeyStore({ client, tableName: KEYS_TABLE }),
     /** @returns the token of the new key */
-    add({ permissions = ['files:promote'], ...key }: Partial<Omit<ApiKey, 'keyId'>> = {}): string {
-      const workspaceId = key.kind === 'platform' ? undefined : (key.workspaceId ?? 'ws_1')
+    add({ permissions = ['files:promote'], workspaceId: of = 'ws_1', ...key }: TestKey = {}): string {
+      const workspaceId = key.kind === 'platform' ? undefined : of
       const token = newToken(keyIdOf(workspaceId))
       void put(KEYS_TABLE, {
         ...keyOfRecord(keyIdIn(token)),
