@@ -5,11 +5,6 @@ import addFormats from 'ajv-formats'
 import { expect } from 'vitest'
 import { parse } from 'yaml'
 
-interface ResponseDescription {
-  headers?: Record<string, { $ref?: string; required?: boolean; schema?: object }>
-}
-
-/** An operation of docs/openapi.yaml. */
 export interface DocumentedOperation {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   path: string
@@ -40,61 +35,37 @@ export interface AnyResponse {
   body: unknown
 }
 
-interface DocumentedResponse {
-  isBodyValid: ValidateFunction
-  headers: { name: string; isRequired: boolean; isValid: ValidateFunction }[]
-}
-
-/** By status and operation: compiled once, and looked at by thousands of hostile requests. */
-const documented = new Map<string, DocumentedResponse>()
-
 /** Fails when docs/openapi.yaml does not describe the response: its status, each of its headers, its body. */
-export function expectDocumented(
-  { status, headers, body }: AnyResponse,
-  operation: DocumentedOperation = PROMOTE,
-): void {
-  const { isBodyValid, headers: described } = documentedResponse(status, operation)
-  expectValid(isBodyValid, body, `the body of ${status}`)
-  for (const { name, isRequired, isValid } of described) {
+export function expectDocumented({ status, headers, body }: AnyResponse, operation = PROMOTE): void {
+  const response = describedAt(`${pointerOf(operation)}/responses/${status}`)
+  expectValid(`${response.pointer}/content/application~1json/schema`, body, `the body of ${status}`)
+  for (const name of Object.keys(response.description?.headers ?? {})) {
+    const { pointer, description } = describedAt(`${response.pointer}/headers/${name}`)
     const value = headers[name.toLowerCase()]
-    if (value !== undefined) expectValid(isValid, value, `${name} of ${status}`)
-    else if (isRequired) expect.fail(`${status} lacks ${name}`)
+    if (value !== undefined) expectValid(`${pointer}/schema`, value, `${name} of ${status}`)
+    else if (description.required) expect.fail(`${status} lacks ${name}`)
   }
 }
 
 /** Whether docs/openapi.yaml allows this body of a request. */
-export function isDocumentedBody(body: unknown, { method, path }: DocumentedOperation): boolean {
-  const pointer = `#/paths/${path.replaceAll('/', '~1')}/${method}/requestBody/content/application~1json/schema`
-  return ajv.validate({ $ref: `${ID}${encodeURI(pointer)}` }, body)
+export function isDocumentedBody(body: unknown, operation: DocumentedOperation): boolean {
+  return schemaAt(`${pointerOf(operation)}/requestBody/content/application~1json/schema`)(body) === true
 }
 
-function documentedResponse(status: number, { method, path }: DocumentedOperation): DocumentedResponse {
-  const key = `${status} of ${method} ${path}`
-  const known = documented.get(key)
-  if (known) return known
-  const pointer = `#/paths/${path.replaceAll('/', '~1')}/${method}/responses/${status}`
-  const reference: { $ref?: string } | undefined = OPENAPI.paths[path]?.[method]?.responses[status]
-  if (reference === undefined) return expect.fail(`status ${key} is not documented`)
-  const description: ResponseDescription = reference.$ref ? resolve(reference.$ref) : reference
-  const content = `${reference.$ref ?? pointer}/content/application~1json/schema`
-  const response = {
-    isBodyValid: ajv.compile({ $ref: `${ID}${encodeURI(content)}` }),
-    headers: Object.entries(description.headers ?? {}).map(([name, header]) => {
-      const { required = false, schema = {} } = header.$ref ? resolve(header.$ref) : header
-      return { name, isRequired: required, isValid: ajv.compile(schema) }
-    }),
-  }
-  documented.set(key, response)
-  return response
+const pointerOf = ({ method, path }: DocumentedOperation) => `/paths/${path.replaceAll('/', '~1')}/${method}`
+
+/** What is at this place of docs/openapi.yaml, or at the one to which that refers. */
+function describedAt(pointer: string): { pointer: string; description: typeof OPENAPI } {
+  const keys = pointer.split('/').slice(1)
+  const description = keys.reduce((node, key) => node?.[key.replaceAll('~1', '/')], OPENAPI)
+  return description?.$ref ? describedAt(description.$ref.slice(1)) : { pointer, description }
 }
 
-function expectValid(isValid: ValidateFunction, value: unknown, what: string): void {
+/** Compiled once, and used for thousands of hostile requests. */
+const schemaAt = (pointer: string): ValidateFunction =>
+  ajv.getSchema(`${ID}#${encodeURI(pointer)}`) ?? expect.fail(`docs/openapi.yaml has no ${pointer}`)
+
+function expectValid(pointer: string, value: unknown, what: string): void {
+  const isValid = schemaAt(pointer)
   if (!isValid(value)) expect.fail(`${what}: ${JSON.stringify(value)}: ${ajv.errorsText(isValid.errors)}`)
-}
-
-function resolve(ref: string) {
-  return ref
-    .slice(2)
-    .split('/')
-    .reduce((node, key) => node[key], OPENAPI)
 }
