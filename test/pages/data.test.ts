@@ -1,20 +1,13 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { keyIdOf } from '../../lib/auth/api-token.ts'
 import { DELETED, DUE, READY } from '../../lib/aws/dynamodb/document-codec.ts'
 import { HOLD, REFUND, WORKSPACE } from '../../lib/aws/dynamodb/workspace-codec.ts'
-import { openStores } from '../../lib/aws/stores.ts'
 import { resolveDueItems } from '../../lib/ledger/resolve-due-items.ts'
 import { LONGEST_COPY_MS, undo } from '../../lib/ledger/undo.ts'
-import { createTestApi } from '../support/api/test-api.ts'
-import { storedObject } from '../support/aws/memory-s3.ts'
-import {
-  CONFIG,
-  DOCUMENTS_TABLE,
-  KEYS_TABLE,
-  RATE_LIMITS_TABLE,
-  WORKSPACES_TABLE,
-} from '../support/dynamodb/memory-tables.ts'
+import { idOf } from '../support/api/promotion-answers.ts'
+import { createTestApi, withKey } from '../support/api/test-api.ts'
+import { DOCUMENTS_TABLE, KEYS_TABLE, RATE_LIMITS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
+import { WORKSPACE as WS_1 } from '../support/ports.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { read, tableRows } from './pages.ts'
 
@@ -46,37 +39,21 @@ beforeAll(async () => {
     return result
   }
 
-  const keyId = keyIdOf('ws_1', 'ci')
-  const key = { keyId, name: 'ci', workspaceId: 'ws_1', userId: 'u', kind: 'standard', permissions: ['a'] }
-  const state = {
-    tokenHash: 'h',
-    isEnabled: true,
-    expiresAtMs: 1,
-    formerTokens: { g: 1 },
-    requestsPerMinute: 1,
-    createdAt: '2026',
-  }
-  await dependencies.administration.apiKeys.add({ ...key, ...state } as never, signal)
+  const parameters = { workspace_id: 'ws_1', name: 'ci' }
+  const save = async (name: 'save_workspace' | 'save_key' | 'save_erasure', body: object) =>
+    expect((await api.call(name, { parameters, body })).status).toBe(200)
+  const times = { expire_after_seconds: 3600, expire_at_most_seconds: 7200 }
+  await save('save_workspace', { ...times, requests_per_minute: 60, disabled: true })
+  await save('save_workspace', { label: 'ACME', disabled: false })
+  const key = { permissions: ['files:read'], user_id: 'u', expires_in_seconds: 60, requests_per_minute: 1 }
+  for (let n = 0; n < 2; n++) await save('save_key', { ...key, grace_seconds: 60 })
+
   // A promotion; its document expires, is made anew, and is deleted.
-  const workspaceId = key.workspaceId as never
-  const { ledger } = await workspaces.create(workspaceId, { quotaBytes: 1000 }, signal)
-  const disabled = {
-    expireAfterSeconds: 3600,
-    expireAtMostSeconds: 7200,
-    requestsPerMinute: 60,
-    isDisabled: true,
-  } as const
-  for (const to of [disabled, { isDisabled: undefined, label: 'ACME' }]) {
-    const shown = stored.ledgerOf(workspaceId) ?? ledger
-    const changed = await workspaces.change(workspaceId, { shown, to }, signal)
-    await dependencies.rateLimiter.setLimits(workspaceId, changed as typeof ledger, signal)
-  }
-  const bytes = { bytes: Buffer.alloc(100), contentType: 'text/csv', contentEncoding: 'gzip' }
-  api.objects.sandbox.set('sandboxes/ws_1/sess_1/a.csv', storedObject(bytes))
+  api.putFile('a.csv', Buffer.alloc(100), { contentType: 'text/csv', contentEncoding: 'gzip' })
   const promote = async () => {
-    const { status, body } = await api.promote({ path: 'a.csv', headers: { 'Idempotency-Key': 'a' } })
-    expect(status).toBe(200)
-    return (body as { id: string }).id
+    const answer = await api.promote({ path: 'a.csv', ...withKey() })
+    expect(answer.status).toBe(200)
+    return idOf(answer)
   }
   await promote()
   clock.nowMs += 3600_000
@@ -85,21 +62,16 @@ beforeAll(async () => {
   expect((await api.call('delete_document', { parameters: { document_id } })).status).toBe(200)
 
   // An attempt by key that is undone, although something may still be on its way.
-  const one = newAttempt({ workspaceId, documentId: newAttempt().documentId })
+  const one = newAttempt({ documentId: newAttempt().documentId })
   await api.documents.begin(pendingOf(one), undefined, signal)
   await api.ledger.hold(one, signal, 0)
   await undo(one, clock.nowMs + LONGEST_COPY_MS, dependencies, signal)
 
-  const { version = 0, createdAt = new Date() } = stored.ledgerOf(workspaceId) ?? {}
+  const { version = 0, createdAt = new Date() } = stored.ledgerOf(WS_1) ?? {}
   const counts = { usedBytes: 1, documents: 1 }
   const drift = { counted: counts, expected: counts, at: { createdAtMs: createdAt.getTime(), version } }
-  await workspaces.correct(workspaceId, drift, signal)
-  const asked = { state: 'scheduled', requestedAtMs: 1, beginsAtMs: 1, dueAtMs: 1 } as const
-  await openStores({ config: CONFIG, dynamoDb: stored.client, s3: {} as never, now: () => 1 }).erasures.change(
-    workspaceId,
-    { shown: undefined, to: asked },
-    signal,
-  )
+  await workspaces.correct(WS_1, drift, signal)
+  await save('save_erasure', { after_seconds: 60 })
 })
 
 /** Attributes of maps too, as `holds.n`. */

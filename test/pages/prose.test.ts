@@ -15,6 +15,12 @@ const CITATIONS = [
 /** Packages are installed beside some of the tests. */
 const ours = { cwd: ROOT, exclude: ['**/node_modules/**'] }
 const FILES = globSync(['{docs,functions,infra,lib,settings,test,.ci,.github}/**/*', '*'], ours)
+/** All of a page, and the comments of any other file. */
+const prose = (file: string) =>
+  read(file)
+    .split('\n')
+    .filter((line) => file.endsWith('.md') || /^\s*(?:\/?\*|\/\/|#)/.test(line))
+
 /** A file of ours without its folder; one with its folder is in CITATIONS. */
 const BARE_NAME = /(?<![\w./*}:@-])[a-z][\w-]*\.(?:[cm]?ts|mjs|cjs|ya?ml)\b/g
 /** Made by those who deploy. */
@@ -35,9 +41,7 @@ it('no page, comment or message cites a file that is not there', () => {
   const found = files.flatMap((file) => {
     const folders = [ROOT, join(ROOT, 'docs'), join(ROOT, dirname(file))]
     // Tests make up names, but not in their comments.
-    const lines = read(file)
-      .split('\n')
-      .filter((line) => !file.startsWith('test/') || /^\s*(?:\/?\*|\/\/|#)/.test(line))
+    const lines = file.startsWith('test/') ? prose(file) : read(file).split('\n')
     return lines
       .flatMap((line) => CITATIONS.flatMap((citation) => line.match(citation) ?? []))
       .filter((cited) => !folders.some((folder) => existsSync(join(folder, cited))))
@@ -48,15 +52,10 @@ it('no page, comment or message cites a file that is not there', () => {
 
 it('no page or comment names a source file that is nowhere', () => {
   const names = new Set([...FILES.map((file) => basename(file)), ...OF_TEAMS])
-  const found = FILES.filter((file) => /\.(md|[cm]?ts|mjs|cjs|ya?ml)$/.test(file) && file !== 'CHANGELOG.md').flatMap(
-    (file) => {
-      const isPage = file.endsWith('.md')
-      const lines = read(file)
-        .split('\n')
-        .filter((line) => isPage || /^\s*(?:\/?\*|\/\/|#)/.test(line))
-      const cited = lines.flatMap((line) => line.match(BARE_NAME) ?? [])
-      return cited.filter((name) => !names.has(name)).map((name) => `${file}: ${name}`)
-    },
-  )
+  const files = FILES.filter((file) => /\.(md|[cm]?ts|mjs|cjs|ya?ml)$/.test(file) && file !== 'CHANGELOG.md')
+  const found = files.flatMap((file) => {
+    const cited = prose(file).flatMap((line) => line.match(BARE_NAME) ?? [])
+    return cited.filter((name) => !names.has(name)).map((name) => `${file}: ${name}`)
+  })
   expect(found, found.join('\n')).toEqual([])
 })
