@@ -10,7 +10,6 @@ export interface FencedBlock {
   notRun: string | undefined
 }
 
-/** The fenced blocks of a Markdown page, in their order. */
 export function fencedBlocks(page: string): FencedBlock[] {
   const blocks: FencedBlock[] = []
   const pattern = /(?:^<!-- not run: (.+?) -->\n+)?^```(\w*)\n([\s\S]*?)^```$/gm

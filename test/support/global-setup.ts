@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { buildIfChanged } from '../../infra/bundle/build-if-changed.ts'
 import { readServiceDefinition, type ServiceDefinition } from '../../infra/deploy/service-definition.ts'
@@ -22,11 +23,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const RECORDINGS = join(ROOT, '.test/aws-calls')
 const RECORDER = new URL('aws-call-recorder.ts', import.meta.url).href
 
-interface Prepared {
-  definition: ServiceDefinition
-  recordings: string
-  runDirectory: string
-}
+type Prepared = Pick<ProvidedContext, 'definition' | 'recordings' | 'runDirectory'>
 
 /** Each project loads this file anew; what it makes is for all of them. */
 const shared: typeof globalThis & { [PREPARED]?: Promise<Prepared> } = globalThis

@@ -1,4 +1,5 @@
-import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inject } from 'vitest'
@@ -17,28 +18,18 @@ export async function oncePerRun(name: string, make: (directory: string) => Prom
     await writeFile(`${outcomeFile}.draft`, failure)
     await rename(`${outcomeFile}.draft`, outcomeFile)
   }
-  while (!(await exists(outcomeFile))) await sleep(50)
+  while (!existsSync(outcomeFile)) await sleep(50)
   const failure = await readFile(outcomeFile, 'utf8')
   if (failure !== '') throw new Error(failure)
   return directory
 }
 
-async function isFirst(directory: string): Promise<boolean> {
-  try {
-    await mkdir(directory)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** The error's text, with what a failed program had printed. */
-function explain(error: Error & { stdout?: string }): string {
-  return `${error.stack}\n${error.stdout ?? ''}`
-}
-
-const exists = (file: string) =>
-  access(file).then(
+const isFirst = (directory: string) =>
+  mkdir(directory).then(
     () => true,
     () => false,
   )
+
+function explain(error: Error & { stdout?: string }): string {
+  return `${error.stack}\n${error.stdout ?? ''}`
+}

@@ -19,7 +19,6 @@ export const WORKSPACE = 'ws_1' as WorkspaceId
 export const LATE_COPY_MS = 15 * 60 * 1000
 const { signal } = new AbortController()
 
-/** One call of an attempt. */
 export type Step = 'begin' | 'copy' | 'hold' | 'record' | 'capture' | 'stray' | 'fence' | 'delete' | 'beginRefund'
 /** All that a promotion does. */
 export const ALL_STEPS: readonly Step[] = ['begin', 'copy', 'hold', 'record', 'capture']
@@ -53,13 +52,11 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
     log,
   }
 
-  /** An attempt that begins now. */
   const begin = (change: Partial<TestAttempt> = {}) => newAttempt({ leaseEndsAtMs: clock.nowMs + LEASE_MS, ...change })
 
   const putObject = ({ objectKey, sizeBytes }: Pick<TestAttempt, 'objectKey' | 'sizeBytes'>) =>
     objects.documents.set(objectKey, storedObject({ bytes: Buffer.alloc(sizeBytes) }))
 
-  /** Does the given steps of an attempt, and no more. */
   const run = async (steps: readonly Step[], one = begin(), as: Partial<WorkspaceDocument> = {}) => {
     const document = newDocument(one, as)
     const dueAtMs = clock.nowMs + LEASE_MS
@@ -132,7 +129,6 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
       const left = stored.items().filter(({ state }) => state !== 'ready' && state !== 'gone')
       expect(left).toEqual([])
     },
-    /** The stores in numbers. */
     state(workspaceId = WORKSPACE) {
       const { usedBytes = 0, holds = [], refunds = [] } = stored.ledgerOf(workspaceId) ?? {}
       const items = stored.items().filter((item) => item.workspaceId === workspaceId)

@@ -3,7 +3,6 @@ import { HttpResponse } from '@smithy/core/protocols'
 import type { HttpHandlerOptions, HttpRequest } from '@smithy/types'
 import type { Store, WireAnswer, WireRequest } from './store.ts'
 
-/** A client of the SDK sends its requests with it. */
 export interface Transport {
   handle(request: HttpRequest, options?: HttpHandlerOptions): Promise<{ response: HttpResponse }>
 }

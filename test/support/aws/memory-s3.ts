@@ -51,7 +51,6 @@ export function storedObject({ bytes, contentType, contentEncoding, storageClass
 
 export const contentOf = ({ pieces }: Pick<StoredObject, 'pieces'>) => Buffer.concat(pieces.map(bytesOf))
 
-/** An answer of the embedded S3, with its bytes. */
 export function onWire({ status, headers, body }: ReturnType<ReturnType<typeof createS3>>): WireAnswer {
   return { status, headers, body: typeof body === 'string' ? body : contentOf({ pieces: body }) }
 }

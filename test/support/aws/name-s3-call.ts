@@ -1,4 +1,3 @@
-/** S3 calls by operation. */
 export function nameS3Call(
   { method, path }: { method: string; path: string },
   headers: Record<string, unknown>,

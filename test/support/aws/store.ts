@@ -20,7 +20,6 @@ export interface WireAnswer {
 /** S3 or DynamoDB, wherever it is. Rejects when there is no answer. */
 export type Store = (request: WireRequest) => Promise<WireAnswer>
 
-/** The store behind a URL. */
 export function storeAt(endpoint: string): Store & { close(): void } {
   const agent = new Agent({ keepAlive: true })
   const { hostname: host, port } = new URL(endpoint)

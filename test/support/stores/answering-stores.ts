@@ -5,7 +5,6 @@ import { listen } from '../../../infra/local/loopback.ts'
 import { type SendOptions, send } from '../../../lib/aws/calls/send.ts'
 import { createDynamoDbClient } from '../../../lib/aws/clients.ts'
 
-/** The store does this with one request. */
 export type Answer = RequestListener
 
 export const json = (status: number, body: object, headers: Record<string, string> = {}): Answer => {

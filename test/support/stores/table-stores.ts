@@ -81,7 +81,6 @@ export function useTableStores() {
   return Object.assign(on, {
     attempt,
     document,
-    /** The ledger, which is there. */
     async ledgerNow() {
       const found = await on.ledger.read(on.workspaceId, signal)
       if (!found) throw new Error(`${on.workspaceId} has no ledger`)

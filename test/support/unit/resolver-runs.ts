@@ -14,7 +14,6 @@ export const turns = async (count: number) => {
   for (let turn = 0; turn < count; turn++) await new Promise((done) => setImmediate(done))
 }
 
-/** A run of the resolver. */
 export function resolve(kind: DueKind, { deps }: Ports, change: Partial<ResolverRun> & { signal?: AbortSignal } = {}) {
   const { signal = new AbortController().signal, ...run } = change
   return resolveDueItems(kind, { timeoutEachMs: 60_000, ...run }, deps, signal)
