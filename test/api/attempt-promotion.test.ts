@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../lib/errors.ts'
 import { refusalOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, createTestApi, PATH, UNLIMITED, useTestApi } from '../support/api/test-api.ts'
-import { WORKSPACE } from '../support/ports.ts'
+import { beforeNext } from '../support/beside.ts'
+import { LEASE_MS, NOW_MS, WORKSPACE } from '../support/ports.ts'
 import { skipWaits } from '../support/virtual-waits.ts'
 
 const api = useTestApi()
@@ -10,6 +11,14 @@ skipWaits()
 afterEach(() => vi.restoreAllMocks())
 
 describe('an attempt at a promotion', () => {
+  it('has a lease that ends one lease length after its start, in its item and in its hold', async () => {
+    const leases: unknown[] = []
+    beforeNext(api.documents, 'record', () => leases.push(...api.stored.items()))
+    beforeNext(api.ledger, 'capture', () => leases.push(...(api.stored.ledgerOf(WORKSPACE)?.holds ?? [])))
+    expect((await api.promote()).status).toBe(200)
+    expect(leases).toMatchObject([{ dueAtMs: NOW_MS + LEASE_MS }, { leaseEndsAtMs: NOW_MS + LEASE_MS }])
+  })
+
   it('says which file it is that was archived after it had been looked up', async () => {
     vi.spyOn(api.objects, 'copy').mockRejectedValue(new ServiceError('container_file_archived'))
     const { body } = await api.promote()

@@ -25,7 +25,6 @@ describe('File-Expires-In', () => {
     expect(ofOpenAi.expires_at).toBe((ofOpenAi.created_at ?? 0) + seconds)
   })
 
-  /** Separated by bars. */
   const TEXTS =
     '| |0|3599|7776001|1e9|-1|+3600|1.5|3600.0|0x1000|3600s|٣٦٠٠|Sat, 21 Nov 2026 12:00:00 GMT|2026-11-22|3600, 3600|' +
     `3600;by=request|${'9'.repeat(400)}`
@@ -119,18 +118,16 @@ describe('a document that expires', () => {
     expectUntouched(api)
   })
 
-  it.each([121_000, 120_444, 119_999, 1000, 444])(
-    '%i ms before its end, is downloaded by a URL that ends then',
-    async (beforeMs) => {
-      const id = idOf(await promoteFor(3600))
-      const sign = vi.spyOn(api.dependencies.downloads, 'signDocument')
-      setClock(END_MS - beforeMs)
-      // Its clock is read once.
-      beforeNext(api.documents, 'find', () => setClock(END_MS))
-      const from = new Date(Math.floor((END_MS - beforeMs) / 1000) * 1000)
-      const until = new Date(Math.min(from.getTime() + 120_000, END_MS))
-      expect((await files.download(id)).body).toMatchObject({ expires_at: until.toISOString() })
-      expect(sign).toHaveBeenCalledWith(expect.anything(), { from, until })
-    },
-  )
+  const MOMENTS_MS = [121_000, 120_444, 119_999, 1000, 444]
+  it.each(MOMENTS_MS)('%i ms before its end, is downloaded by a URL that ends then', async (beforeMs) => {
+    const id = idOf(await promoteFor(3600))
+    const sign = vi.spyOn(api.dependencies.downloads, 'signDocument')
+    setClock(END_MS - beforeMs)
+    // Its clock is read once.
+    beforeNext(api.documents, 'find', () => setClock(END_MS))
+    const from = new Date(Math.floor((END_MS - beforeMs) / 1000) * 1000)
+    const until = new Date(Math.min(from.getTime() + 120_000, END_MS))
+    expect((await files.download(id)).body).toMatchObject({ expires_at: until.toISOString() })
+    expect(sign).toHaveBeenCalledWith(expect.anything(), { from, until })
+  })
 })

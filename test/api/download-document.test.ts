@@ -22,9 +22,8 @@ describe('GET /v1/files/{id}/content', () => {
     const url = new URL(response.headers.location ?? '')
     expect([url.hostname, url.pathname]).toEqual(['s3.us-east-1.amazonaws.com', `/documents/${document.objectKey}`])
     expect(url.searchParams.get('response-content-type')).toBe('text/csv')
-    expect(url.searchParams.get('response-content-disposition')).toBe(
-      `attachment; filename="report.csv"; filename*=UTF-8''report.csv`,
-    )
+    const disposition = `attachment; filename="report.csv"; filename*=UTF-8''report.csv`
+    expect(url.searchParams.get('response-content-disposition')).toBe(disposition)
   })
 
   it('gives each of many at once its own object, type and name, for one caller and for several', async () => {

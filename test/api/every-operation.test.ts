@@ -40,10 +40,9 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     const before = [KEYS_TABLE, WORKSPACES_TABLE, DOCUMENTS_TABLE].map(api.stored.attributes)
     const response = await api.call(name, { parameters, token })
     if (isAllowed) return expect(response.status).toBe(success)
-    expect(refusalOf(response)).toEqual([
-      403,
-      isForFiles || ('kind' in key && key.kind === 'platform') ? 'permission_denied' : 'platform_key_required',
-    ])
+    const isOfPlatform = 'kind' in key && key.kind === 'platform'
+    const reason = isForFiles || isOfPlatform ? 'permission_denied' : 'platform_key_required'
+    expect(refusalOf(response)).toEqual([403, reason])
     expect([KEYS_TABLE, WORKSPACES_TABLE, DOCUMENTS_TABLE].map(api.stored.attributes)).toEqual(before)
   })
 
@@ -74,16 +73,14 @@ describe.each(OPERATION_NAMES)('%s', (name) => {
     ['a header', { headers: { 'anthropic-workspace-id': 'ws_2' } }],
   ] as const
   // Platform keys name a workspace in the path.
-  it.each(whom === 'platform' ? NAMED.slice(1) : NAMED)(
-    'is 403 when %s names another workspace than the key, or the path, and changes nothing',
-    async (_, request) => {
-      const api = await prepare()
-      const response = await api.call(name, { parameters: api.parameters, ...request })
-      expect(refusalOf(response)).toEqual([403, 'workspace_mismatch'])
-      expect(response.body).toMatchObject({ error: { message: 'The request names another workspace' } })
-      expect(api.stored.documents().length).toBe(1)
-    },
-  )
+  const named = whom === 'platform' ? NAMED.slice(1) : NAMED
+  it.each(named)('is 403 when %s names another workspace, and changes nothing', async (_, request) => {
+    const api = await prepare()
+    const response = await api.call(name, { parameters: api.parameters, ...request })
+    expect(refusalOf(response)).toEqual([403, 'workspace_mismatch'])
+    expect(response.body).toMatchObject({ error: { message: 'The request names another workspace' } })
+    expect(api.stored.documents().length).toBe(1)
+  })
 
   it('has the headers of every answer', async () => {
     const api = await prepare()

@@ -5,10 +5,10 @@ import { formatCursor } from '../../lib/documents/list-cursor.ts'
 import { type DocumentId, formatFileId } from '../../lib/ids.ts'
 import { addLink } from '../support/api/links.ts'
 import { type DocumentedOperation, isDocumentedBody, OPENAPI, PROMOTE } from '../support/api/openapi.ts'
-import { OPERATIONS, type ServedOperation } from '../support/api/operations.ts'
+import { OPERATIONS, PROMOTION, type ServedOperation } from '../support/api/operations.ts'
 import type { RouteRequest } from '../support/api/rest-event.ts'
 import { addTenant, prepareFor } from '../support/api/tenant.ts'
-import { CONTAINER, CSV, PATH, PROMOTION, UNLIMITED, withId } from '../support/api/test-api.ts'
+import { CONTAINER, CSV, PATH, UNLIMITED, withId } from '../support/api/test-api.ts'
 import { NOW_MS, WORKSPACE } from '../support/ports.ts'
 
 type TestedOperation = ServedOperation & { success: number; body?: object; needsErasure?: true }
@@ -18,6 +18,7 @@ const ALL: Record<string, TestedOperation> = {
   promote_container_file: { ...PROMOTION, success: 200 },
   ...OPERATIONS,
 }
+const NEEDS_BODY = /^(promote_container_files|save_key|create_container_file|restore_container_files)$/
 /** Methods of the vendors' libraries know these names, and no operation of ours does. */
 const OF_VENDORS: Record<Place, string> = {
   query: 'before before_id scope_id provider name container_id __proto__ Limit',
@@ -142,11 +143,8 @@ describe.each(Object.entries(ALL))('%s', (operationName, operation) => {
 
   it('takes an empty body, as clients send it with nothing to say, unless it needs to know more', async () => {
     const { send } = await prepare(operationName, operation)
-    const needsBody = /^(promote_container_files|save_key|create_container_file|restore_container_files)$/.test(
-      operationName,
-    )
     for (const body of ['', ' ', '{}', 'null', '{"x":null}']) {
-      const isRefused = needsBody || body.includes('x')
+      const isRefused = NEEDS_BODY.test(operationName) || body.includes('x')
       expect((await send({ body })).status, body).toBe(isRefused ? 400 : operation.success)
     }
   })

@@ -1,4 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
+import type { RateLimitDecision, RateLimiter } from '../../lib/auth/rate-limit.ts'
+import type { RateLimitPolicy } from '../../lib/config.ts'
 import { ServiceError } from '../../lib/errors.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
 import { expectRefusal, expectUntouched, RATE_HEADERS } from '../support/api/promotion-answers.ts'
@@ -8,6 +10,12 @@ import { skipWaits } from '../support/virtual-waits.ts'
 
 skipWaits()
 const api = useTestApi()
+const POLICY: RateLimitPolicy = { requestsPerMinute: 60, burst: 5 }
+const PASSED = { isAllowed: true, isDisabled: false, remaining: 4, resetMs: 1000, retryAfterMs: 0 }
+const deciding = (decision: Partial<RateLimitDecision>, policy = POLICY): RateLimiter => ({
+  ...UNLIMITED,
+  take: async () => ({ policy, ...PASSED, ...decision }),
+})
 
 it('POST …/promote: 403 when the quota would be exceeded, with its numbers, before anything is begun or copied', async () => {
   api.putFile('a.bin', Buffer.alloc(500))
@@ -38,9 +46,7 @@ describe('POST …/promote: 429', () => {
   })
 
   it('ends a lookup that hangs as soon as the limiter refuses', async () => {
-    const refusal = { isAllowed: false, isDisabled: false, remaining: 0, retryAfterMs: 1000, resetMs: 5000 }
-    const policy = { requestsPerMinute: 60, burst: 5 }
-    const api = createTestApi({ rateLimiter: { ...UNLIMITED, take: async () => ({ policy, ...refusal }) } })
+    const api = createTestApi({ rateLimiter: deciding({ isAllowed: false }) })
     const ended = vi.fn()
     vi.spyOn(api.objects, 'findContainerFile').mockImplementation(
       (_, signal) => new Promise((__, reject) => signal.addEventListener('abort', () => reject(ended(signal.reason)))),
@@ -63,7 +69,7 @@ describe('POST …/promote: 429', () => {
 describe('POST …/promote: 500 and 503', () => {
   it('limits by what this process has let through while the rate limiter is away', async () => {
     const take = () => Promise.reject(new ServiceError('service_unavailable'))
-    const api = createTestApi({ rateLimiter: { ...UNLIMITED, policy: { requestsPerMinute: 60, burst: 5 }, take } })
+    const api = createTestApi({ rateLimiter: { ...UNLIMITED, policy: POLICY, take } })
     const responses: Awaited<ReturnType<typeof api.promote>>[] = []
     for (let requests = 0; requests < 12; requests++) responses.push(await api.promote({ path: 'missing' }))
     const refused = responses.filter(({ status }) => status === 429)
@@ -81,5 +87,34 @@ describe('POST …/promote: 500 and 503', () => {
       expect.objectContaining({ level: 'error', message: 'request answered', reason: 'internal_error', error: secret }),
     )
     expectUntouched(api)
+  })
+})
+
+const headersOf = async (decision: Partial<RateLimitDecision>, policy = POLICY) =>
+  (await createTestApi({ rateLimiter: deciding(decision, policy) }).promote()).headers
+
+describe('the headers of the rate limit', () => {
+  it.each([
+    [0, '0'],
+    [1000, '1'],
+    [1001, '2'],
+  ])('say of a burst that is back in %d ms: t=%s, no second too early', async (resetMs, seconds) => {
+    expect(await headersOf({ resetMs, remaining: 3 })).toMatchObject({ ratelimit: `"default";r=3;t=${seconds}` })
+  })
+
+  it.each([
+    [0, '1'],
+    [1000, '1'],
+    [1001, '2'],
+  ])('tell who may come back in %d ms to wait %s s: never none', async (retryAfterMs, seconds) => {
+    expect(await headersOf({ isAllowed: false, retryAfterMs })).toMatchObject({ 'retry-after': seconds })
+  })
+
+  it.each([
+    [{ requestsPerMinute: 600, burst: 100 }, 'q=100;w=10'],
+    [{ requestsPerMinute: 7, burst: 1 }, 'q=1;w=9'],
+    [{ requestsPerMinute: 6000, burst: 1 }, 'q=1;w=1'],
+  ])('tell the policy %j: %s', async (policy, told) => {
+    expect(await headersOf({}, policy)).toMatchObject({ 'ratelimit-policy': `"default";${told}` })
   })
 })

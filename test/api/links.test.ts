@@ -20,7 +20,6 @@ type Made = { id: string; url: string; expires_at: string }
 
 const share = async (document_id: string, body: object = {}) =>
   api.call('create_link', { parameters: { document_id }, body })
-/** The address of a new link to a new document. */
 async function shared(change: Parameters<typeof record>[1] = {}, body: object = {}) {
   const document = await record(1, change)
   const { body: link } = (await share(document.documentId, body)) as { body: Made }
@@ -49,9 +48,8 @@ describe('a link', () => {
     })
     expect(token).toMatch(/^cfl_[0-9A-Za-z]{44}$/)
     // As long as 128 bits are, however they begin.
-    expect(
-      new Set(await Promise.all(Array.from({ length: 30 }, async () => (await shared()).token.at(-20)))).size,
-    ).toBeGreaterThan(9)
+    const firsts = await Promise.all(Array.from({ length: 30 }, async () => (await shared()).token.at(-20)))
+    expect(new Set(firsts).size).toBeGreaterThan(9)
     const [stored] = api.stored.attributes(KEYS_TABLE).filter(({ key_id }) => key_id?.S === link.id)
     expect(stored?.ttl_at).toEqual({ N: String(Date.parse(link.expires_at) / 1000) })
     const { status, headers } = await open(token)

@@ -39,17 +39,11 @@ describe('POST /v1/containers/{container_id}/files/{file_id}/promote: 200', () =
   })
 
   const created_at = '2026-11-21T09:38:35.556Z'
+  const A = { type: 'file', mime_type: 'text/csv', size_bytes: 8, created_at, expires_at: null, downloadable: true }
+  const B = { object: 'file', bytes: 8, created_at: 1_795_253_915, purpose: 'assistants_output', status: 'processed' }
   it.each([
-    [
-      'compat_a',
-      ANTHROPIC,
-      { type: 'file', mime_type: 'text/csv', size_bytes: 8, created_at, expires_at: null, downloadable: true },
-    ],
-    [
-      'compat_b',
-      OPENAI,
-      { object: 'file', bytes: 8, created_at: 1_795_253_915, purpose: 'assistants_output', status: 'processed' },
-    ],
+    ['compat_a', ANTHROPIC, A],
+    ['compat_b', OPENAI, B],
   ])('answers in %s to its vendor', async (shape, headers, expected) => {
     const { body } = await api.promote({ headers })
     expect(body).toEqual({ _shape: shape, id: expect.stringMatching(/^file_/), filename: PATH, ...expected })

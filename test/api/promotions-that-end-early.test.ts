@@ -1,13 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
+import { formatFileId } from '../../lib/ids.ts'
 import { createAdmission } from '../../lib/promotion/admission.ts'
-import {
-  all,
-  cutBehind,
-  listOf,
-  manyPaths,
-  outcomesOf,
-  usePromotionsOfMany,
-} from '../support/api/promotions-of-many.ts'
+import { all, listOf, manyPaths, outcomesOf, usePromotionsOfMany } from '../support/api/promotions-of-many.ts'
 import { CSV, createTestApi } from '../support/api/test-api.ts'
 import { beforeNext } from '../support/beside.ts'
 import { NOW_MS } from '../support/ports.ts'
@@ -16,6 +10,8 @@ const prepare = usePromotionsOfMany()
 const MANY = { prefix: 'many/' }
 /** The gateway's time for a request, and less than five seconds of work. */
 const [LONG_MS, TOO_SHORT_MS] = [28_000, 7499]
+/** A list that ends behind the last of these says so. */
+const cutBehind = (paths: readonly string[]) => ({ has_more: true, next: formatFileId(String(paths.at(-1))) })
 const watchLimit = ({ dependencies }: ReturnType<typeof createTestApi>) => {
   const take = vi.spyOn(dependencies.rateLimiter, 'take')
   return () => take.mock.calls.map(([, , count = 1]) => count)

@@ -6,23 +6,19 @@ import { useTestApi } from '../support/api/test-api.ts'
 import type { TestKey } from '../support/stores/keys-and-limits.ts'
 
 const api = useTestApi()
+const NO_BEARER = 'The word Bearer is missing before the API key.'
+const ELSEWHERE = 'The API key came in the wrong header.'
 
 describe('POST …/promote: 401', () => {
   it.each<[string, Record<string, string>, Reason, challenge: string, detail?: string]>([
     ['no header', { Authorization: '' }, 'missing_authorization', 'Bearer'],
     ['a wrong key', { Authorization: `Bearer ${newToken()}` }, 'invalid_api_key', 'Bearer error="invalid_token"'],
-    ['no Bearer', { Authorization: newToken() }, 'malformed_authorization', 'Bearer', 'The word Bearer is missing'],
-    [
-      'another header',
-      { Authorization: '', 'X-Api-Key': newToken() },
-      'missing_authorization',
-      'Bearer',
-      'wrong header',
-    ],
+    ['no Bearer', { Authorization: newToken() }, 'malformed_authorization', 'Bearer', NO_BEARER],
+    ['another header', { Authorization: '', 'X-Api-Key': newToken() }, 'missing_authorization', 'Bearer', ELSEWHERE],
   ])('with %s, before anything is looked up', async (_, headers, reason, challenge, detail) => {
     const lookUp = vi.spyOn(api.objects, 'findContainerFile')
     const response = await api.promote({ headers, parameters: { file_id: 'malformed' } })
-    const said = detail && { detail: expect.stringContaining(detail) }
+    const said = detail && { detail: `${detail} Send it in the Authorization header, as: Bearer <API_KEY>.` }
     expectRefusal(response, reason, { ...said }, { headers: { 'www-authenticate': challenge }, userId: null })
     expect(lookUp).not.toHaveBeenCalled()
     expectUntouched(api)

@@ -21,15 +21,12 @@ it.each([
   ['the gateway’s', { requestId: 'chosen-by-the-caller', extendedRequestId: 'of-the-gateway' }, 'of-the-gateway'],
   ['the function’s own where there is no gateway', undefined, 'of-the-function'],
   ['the function’s own where the gateway names none', { requestId: 'chosen' }, 'of-the-function'],
-])(
-  'the id of a request is %s: in both headers, in the body of an error, in the log',
-  async (_, requestContext, requestId) => {
-    const { headers, body, logged } = await answerTo(requestContext)
-    expect(headers).toEqual([requestId, requestId])
-    expect(body.service_metadata).toEqual({ request_id: requestId })
-    expect(logged).toMatchObject([{ request_id: requestId, status: 401 }])
-  },
-)
+])('the id of a request is %s: in both headers, in the body of an error, in the log', async (_, context, id) => {
+  const { headers, body, logged } = await answerTo(context)
+  expect(headers).toEqual([id, id])
+  expect(body.service_metadata).toEqual({ request_id: id })
+  expect(logged).toMatchObject([{ request_id: id, status: 401 }])
+})
 
 it('the time of a request is over before the gateway answers in its place, however long the process took to start', async () => {
   const timeout = vi.spyOn(AbortSignal, 'timeout')

@@ -96,16 +96,13 @@ describe('a file that was put back and not changed', () => {
 describe('a file is promoted like any other, with exactly the bytes it has, if', () => {
   const other = Buffer.from('1,2\na,b\n')
   /** What a container may write beside the bytes. */
-  const hinted = (id: string, bytes: Buffer, sha256 = sha256Of(bytes)) => {
+  type Hinted = { sha256?: string; contentEncoding?: string }
+  const hinted = (id: string, bytes: Buffer, { sha256 = sha256Of(bytes), contentEncoding }: Hinted = {}) => {
     const fileId = `cfile_${Buffer.from(PATH).toString('base64url')}`
     const names = { 'x-amz-meta-document-id': id, 'x-amz-meta-attempt-id': 'x', 'x-amz-meta-file-id': fileId }
-    const { headers, ...object } = storedObject({ bytes })
+    const { headers, ...object } = storedObject({ bytes, contentEncoding })
     return { ...object, headers: { ...headers, ...names }, ...(sha256 && { sha256 }) }
   }
-  const encoded = ({ headers, ...object }: ReturnType<typeof hinted>) => ({
-    ...object,
-    headers: { ...headers, 'content-encoding': 'gzip' },
-  })
   const put = (object: ReturnType<typeof hinted>) => api.objects.sandbox.set(keyOf(PATH), object)
   const letExpireIn = (ms: number) =>
     changeDocument((item) => Object.assign(item, { due_at: { N: String(api.clock.nowMs + ms) } }))
@@ -113,8 +110,8 @@ describe('a file is promoted like any other, with exactly the bytes it has, if',
   it.each<[string, (id: string) => Promise<unknown>]>([
     ['it has changed', async () => write(PATH, 'changed')],
     ['other bytes name the document', async (id) => put(hinted(id, other))],
-    ['S3 knows no SHA-256 of it', async (id) => put(hinted(id, other, ''))],
-    ['it is encoded differently', async (id) => put(encoded(hinted(id, CSV)))],
+    ['S3 knows no SHA-256 of it', async (id) => put(hinted(id, other, { sha256: '' }))],
+    ['it is encoded differently', async (id) => put(hinted(id, CSV, { contentEncoding: 'gzip' }))],
     ['its document is deleted', async (id) => api.call('delete_document', { parameters: { document_id: id } })],
     ['its document has expired', async () => letExpireIn(-1)],
     ['its document is about to expire', async () => letExpireIn(60_000)],

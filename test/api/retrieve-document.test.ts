@@ -54,9 +54,8 @@ describe('GET /v1/files/{id}', () => {
   })
 
   it('is 404 for a container file id, and says where that belongs', async () => {
-    expect((await show('cfile_YQ')).body).toMatchObject({
-      error: { metadata: { reason: 'document_not_found', detail: expect.stringContaining('/containers/') } },
-    })
+    const metadata = { reason: 'document_not_found', detail: expect.stringContaining('/containers/') }
+    expect((await show('cfile_YQ')).body).toMatchObject({ error: { metadata } })
   })
 
   it("is 404 for another workspace's document, in the words for one that is not there", async () => {

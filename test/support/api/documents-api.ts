@@ -1,9 +1,8 @@
 import { type ContainerId, documentIdOfAttempt, type FilePath, newAttemptId } from '../../../lib/ids.ts'
 import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
-import { storedObject } from '../aws/memory-s3.ts'
 import { NOW_MS } from '../ports.ts'
-import { newAttempt, newDocument, pendingOf } from '../stores/ledger-values.ts'
+import { newAttempt } from '../stores/ledger-values.ts'
 import type { AnyResponse } from './openapi.ts'
 import { expectUntouched } from './promotion-answers.ts'
 import { CONTAINER, PATH, UNLIMITED, useTestApi } from './test-api.ts'
@@ -20,9 +19,8 @@ export function useDocumentsApi() {
   const api = useTestApi({ rateLimiter: UNLIMITED })
 
   /** @param minute when it was created, in minutes before now */
-  async function record(minute: number, change: Partial<WorkspaceDocument> = {}): Promise<WorkspaceDocument> {
-    const attempt = newAttempt({ sizeBytes: 8, ...change })
-    const document = newDocument(attempt, {
+  function record(minute: number, change: Partial<WorkspaceDocument> = {}): Promise<WorkspaceDocument> {
+    return api.run(['begin', 'copy', 'record'], newAttempt({ sizeBytes: 8, ...change }), {
       filename: PATH as FilePath,
       mimeType: 'text/csv',
       contentEncoding: undefined,
@@ -31,10 +29,6 @@ export function useDocumentsApi() {
       containerId: CONTAINER as ContainerId,
       ...change,
     })
-    await api.documents.begin(pendingOf(attempt), undefined, signal)
-    await api.documents.record(document, signal)
-    api.objects.documents.set(document.objectKey, storedObject({ bytes: Buffer.alloc(8), contentType: 'text/csv' }))
-    return document
   }
 
   /** All that there are, as the resolver does. */
@@ -65,6 +59,5 @@ export function useDocumentsApi() {
 
 export const bodyOf = ({ body }: AnyResponse) =>
   body as { data: { id: string }[]; has_more: boolean; cursor: string; next_page: string; last_id: string }
-/** Of a list of container files. */
 export const pathsOf = ({ body }: AnyResponse) => (body as { data: { path: string }[] }).data.map(({ path }) => path)
 export const idsOf = (response: AnyResponse) => bodyOf(response).data.map(({ id }) => id)

@@ -2,7 +2,6 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-l
 import { type AnyResponse, type DocumentedOperation, expectDocumented, PROMOTE } from './openapi.ts'
 import { lambdaContext } from './rest-event.ts'
 
-/** A function behind the gateway, as it is deployed or as a test composes it. */
 type ApiFunction = (event: never, context: Context) => Promise<APIGatewayProxyResult>
 
 interface Invocation {
@@ -22,7 +21,6 @@ export async function invoke(
   return response
 }
 
-/** A caller sees this of a function's result. */
 function toResponse({ statusCode, headers = {}, body }: APIGatewayProxyResult): AnyResponse {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
   return { status: statusCode, headers: Object.fromEntries(entries), body: JSON.parse(body) }

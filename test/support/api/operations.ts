@@ -8,7 +8,7 @@ import {
 import { createOpenLinkHandler } from '../../../lib/http/open-link-handler.ts'
 import { OPERATIONS as DECLARED, type OperationName as DeclaredName } from '../../../lib/http/operations.ts'
 import { createPromoteContainerFileHandler } from '../../../lib/http/promotion-handler.ts'
-import type { DocumentedOperation } from './openapi.ts'
+import { type DocumentedOperation, PROMOTE } from './openapi.ts'
 
 interface Tested {
   /** The status when nothing stands in the way; omitted: 200. */
@@ -32,26 +32,13 @@ const TESTED = {
       ...['documents.record', 'ledger.capture'],
     ],
   },
-  list_documents: {
-    calls: ['documents.list', 'ledger.read'],
-  },
-  retrieve_document: {
-    calls: ['documents.find'],
-  },
-  download_document: {
-    success: 302,
-    facts: { size_bytes: 8 },
-    calls: ['HeadObject', 'documents.find'],
-  },
-  retrieve_key: {
-    calls: ['ledger.read'],
-  },
+  list_documents: { calls: ['documents.list', 'ledger.read'] },
+  retrieve_document: { calls: ['documents.find'] },
+  download_document: { success: 302, facts: { size_bytes: 8 }, calls: ['HeadObject', 'documents.find'] },
+  retrieve_key: { calls: ['ledger.read'] },
   list_workspaces: { calls: ['ledger.list'] },
   retrieve_workspace: { calls: ['ledger.read'] },
-  save_workspace: {
-    body: { quota_bytes: 1000 },
-    calls: ['ledger.read', 'ledger.change'],
-  },
+  save_workspace: { body: { quota_bytes: 1000 }, calls: ['ledger.read', 'ledger.change'] },
   save_erasure: { calls: ['ledger.read', 'erasures.change'] },
   retrieve_erasure: { needsErasure: true, calls: ['ledger.read'] },
   cancel_erasure: { needsErasure: true, calls: ['ledger.read', 'erasures.change'] },
@@ -61,10 +48,7 @@ const TESTED = {
     calls: ['ledger.read', 'keys.get', 'keys.change', 'ledger.read'],
   },
   retrieve_key_by_name: { calls: ['keys.get'] },
-  change_key: {
-    body: { disabled: true },
-    calls: ['keys.get', 'keys.change'],
-  },
+  change_key: { body: { disabled: true }, calls: ['keys.get', 'keys.change'] },
   delete_key: { calls: ['keys.get', 'keys.remove'] },
   delete_workspace: {
     calls: [
@@ -82,16 +66,9 @@ const TESTED = {
       ...['DeleteObject', 'documents.bury'],
     ],
   },
-  list_container_files: {
-    calls: ['ListObjectsV2'],
-  },
-  retrieve_container_file: {
-    calls: ['HeadObject'],
-  },
-  download_container_file: {
-    success: 302,
-    calls: ['HeadObject'],
-  },
+  list_container_files: { calls: ['ListObjectsV2'] },
+  retrieve_container_file: { calls: ['HeadObject'] },
+  download_container_file: { success: 302, calls: ['HeadObject'] },
   create_container_file: {
     facts: { size_bytes: 8 },
     body: { file_id: '{document_id}', path: 'back/report.csv' },
@@ -115,6 +92,7 @@ export const OPERATIONS: Readonly<Record<OperationName, ServedOperation & Tested
   )
 
 export type ServedOperation = DocumentedOperation & { functionId: FunctionId }
+export const PROMOTION: ServedOperation = { ...PROMOTE, functionId: 'promote-container-file' }
 
 function documented(name: OperationName): ServedOperation {
   const { route, function: functionId } = DECLARED[name]

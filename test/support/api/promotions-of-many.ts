@@ -1,4 +1,3 @@
-import { formatFileId } from '../../../lib/ids.ts'
 import { NOW_MS } from '../ports.ts'
 import { createLimiter } from '../stores/keys-and-limits.ts'
 import { skipWaits } from '../virtual-waits.ts'
@@ -23,8 +22,6 @@ export const listOf = ({ body }: AnyResponse) => body as Page
 export const outcomesOf = (response: AnyResponse) =>
   listOf(response).data.map(({ path, outcome, error }) => [path, error?.metadata.reason ?? outcome] as const)
 export const all = (outcome: string, paths: readonly string[]) => paths.map((path) => [path, outcome])
-/** A list that ends behind the last of these says so. */
-export const cutBehind = (paths: readonly string[]) => ({ has_more: true, next: formatFileId(String(paths.at(-1))) })
 
 export const manyPaths = (count: number, from = 0) =>
   Array.from({ length: count }, (_, number) => `many/${String(from + number).padStart(3, '0')}.csv`)

@@ -29,29 +29,20 @@ export function routeEvent(
   { parameters = {}, query = {}, headers = {}, body }: RouteRequest,
 ): APIGatewayProxyEvent {
   const resource = `/v1${path}`
+  const hasQuery = Object.keys(query).length > 0
   return {
     resource,
     path: resource.replace(/\{(\w+)\}/g, (_, name: string) => String(parameters[name])),
     httpMethod: method.toUpperCase(),
-    ...asHeaders(headers),
-    ...asQuery(query),
+    headers: lastOf(headers),
+    multiValueHeaders: allOf(headers),
+    queryStringParameters: hasQuery ? lastOf(query) : null,
+    multiValueQueryStringParameters: hasQuery ? allOf(query) : null,
     pathParameters: Object.keys(parameters).length === 0 ? null : parameters,
     stageVariables: null,
     body: typeof body === 'object' ? JSON.stringify(body) : (body ?? null),
     isBase64Encoded: false,
     requestContext: { extendedRequestId: randomUUID() } as APIGatewayProxyEvent['requestContext'],
-  }
-}
-
-function asHeaders(values: Values) {
-  return { headers: lastOf(values), multiValueHeaders: allOf(values) }
-}
-
-function asQuery(values: Values) {
-  const isEmpty = Object.keys(values).length === 0
-  return {
-    queryStringParameters: isEmpty ? null : lastOf(values),
-    multiValueQueryStringParameters: isEmpty ? null : allOf(values),
   }
 }
 

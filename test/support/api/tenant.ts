@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { addLink } from './links.ts'
+import type { HandlerDependencies } from './operations.ts'
 import { idOf } from './promotion-answers.ts'
 import { CONTAINER, createTestApi, type TestApi } from './test-api.ts'
 
@@ -18,10 +19,7 @@ export async function addTenant(api: Pick<TestApi, 'call'>): Promise<void> {
 }
 
 /** An API, and parameters with which a request of this operation succeeds, unless something of its own is in the way. */
-export async function prepareFor(
-  { needsErasure }: { needsErasure?: true },
-  change: Parameters<typeof createTestApi>[0] = {},
-) {
+export async function prepareFor({ needsErasure }: { needsErasure?: true }, change: Partial<HandlerDependencies> = {}) {
   const api = createTestApi(change)
   const document_id = idOf(await api.promote())
   const { linkId: link_id } = await addLink(api)

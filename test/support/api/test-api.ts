@@ -9,14 +9,8 @@ import { CONFIG } from '../dynamodb/memory-tables.ts'
 import { createPorts } from '../ports.ts'
 import { createApiKeys, createLimiter } from '../stores/keys-and-limits.ts'
 import { invoke } from './invoke.ts'
-import { type AnyResponse, PROMOTE } from './openapi.ts'
-import {
-  createHandlers,
-  type HandlerDependencies,
-  OPERATIONS,
-  type OperationName,
-  type ServedOperation,
-} from './operations.ts'
+import type { AnyResponse } from './openapi.ts'
+import { createHandlers, type HandlerDependencies, OPERATIONS, type OperationName, PROMOTION } from './operations.ts'
 import { lambdaContext, type RouteRequest, routeEvent } from './rest-event.ts'
 
 export const CONTAINER = 'sess_1'
@@ -36,8 +30,6 @@ export const UNLIMITED: RateLimiter = {
   take: async () => ({ policy: UNLIMITED.policy, isAllowed: true, isDisabled: false, ...TOLD }),
   setLimits: async () => undefined,
 }
-
-export const PROMOTION: ServedOperation = { ...PROMOTE, functionId: 'promote-container-file' }
 
 interface TestRequest extends RouteRequest {
   /** Of the container file, unless `parameters` says more. */
@@ -93,7 +85,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
   }
   putFile(PATH, CSV, 'text/csv')
 
-  function send(operation: ServedOperation, request: TestRequest): Promise<AnyResponse> {
+  function send(operation: typeof PROMOTION, request: TestRequest): Promise<AnyResponse> {
     const { path = PATH, containerId = CONTAINER, parameters, headers, token: sent, remainingMs, ...more } = request
     const event = routeEvent(operation, {
       parameters: { container_id: containerId, file_id: formatFileId(path), ...parameters },
@@ -131,6 +123,7 @@ export function createTestApi(change: Partial<HandlerDependencies> = {}) {
     objects,
     ledger,
     closeWorkspace: ports.closeWorkspace,
+    run: ports.run,
     workspaces: ports.deps.workspaces,
     dueWork: ports.deps.dueWork,
     documents,
