@@ -4,6 +4,7 @@ import { createDownloadSigner } from '../../../lib/aws/s3/download-signer.ts'
 import { dispositionOf } from '../../../lib/files/content-disposition.ts'
 import { CREDENTIALS } from '../../support/stores/answering-stores.ts'
 
+const DOWNLOAD = { objectKey: 'a', contentType: 'text/csv', contentDisposition: dispositionOf('a') }
 const buckets = { sandboxBucket: 's'.repeat(63), documentsBucket: 'd'.repeat(63) }
 const place = { region: 'us-east-1', endpoint: 'https://s3.ap-southeast-2.amazonaws.com', forcePathStyle: true }
 const life = { from: new Date('2026-11-26T10:00:00Z'), until: new Date('2026-11-26T10:01:17Z') }
@@ -11,7 +12,7 @@ const signerWith = (credentials: typeof CREDENTIALS & { sessionToken?: string })
   createDownloadSigner({ client: createS3Client({ ...place, credentials }), ...buckets })
 
 it('a URL is dated by its life, lets nobody between keep the bytes, and asks for no checksum', async () => {
-  const signed = await signerWith(CREDENTIALS).signDocument(describeDownload('a', 'a', 'text/csv'), life)
+  const signed = await signerWith(CREDENTIALS).signDocument(DOWNLOAD, life)
   const { searchParams } = new URL(signed)
   const [dated, kept] = ['X-Amz-Date', 'response-cache-control'].map((name) => searchParams.get(name))
   expect([dated, kept]).toEqual(['20261126T100000Z', 'private, no-store'])
