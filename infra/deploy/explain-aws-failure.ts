@@ -4,10 +4,7 @@ import { ServiceError } from '../../lib/errors.ts'
 type NetworkError = { code?: string; hostname?: string; address?: string; port?: number }
 type AnyError = Error & NetworkError & { $metadata?: { httpStatusCode?: number } }
 
-/**
- * By reason: what an error's name, code, status (all there is of an answer to HeadBucket) or message is like, as the
- * services document them, and what to do.
- */
+/** By reason: what an error's name, code, status (all that HeadBucket answers) or message is like, and what to do. */
 const FAILURES: Readonly<Record<string, [sign: RegExp, explanation: string]>> = {
   no_credentials: [
     /^CredentialsProviderError$/,

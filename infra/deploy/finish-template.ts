@@ -3,7 +3,6 @@ import type { FunctionEntry } from './functions.ts'
 import { addGatewayAnswers } from './gateway-answers.ts'
 import { ofType, type Resource, rewrite, type Template } from './template.ts'
 
-/** The origins are of those whose pages may read the gateway's own answers. */
 type Deployed = { stackName: string; corsAllowedOrigins: readonly string[]; functions: readonly FunctionEntry[] }
 
 /** Fills in what serverless.yml cannot say: names that the framework makes up. @param template changed in place */
@@ -18,10 +17,7 @@ export function finishTemplate(template: Template, { stackName, corsAllowedOrigi
   dropMissingDependencies(template)
 }
 
-/**
- * Repeats the stage's throttling for each operation, so that none can use up what all share. The stage's own is enough
- * for the gateway's answers.
- */
+/** Repeats the stage's throttling for each operation, so that none can use up what all share. */
 function throttleOperations(template: Template, functions: Deployed['functions']): void {
   const [, { Properties }] = theOnly(ofType(template, 'AWS::ApiGateway::Stage'))
   const [ofAll] = Properties.MethodSettings
@@ -55,15 +51,12 @@ function sendRequestsToAliases(template: Template): void {
   }
 }
 
-/**
- * Uses the stage of infra/resources/gateway.yml, as the one that a deployment would make has no settings. A deployment
- * is a snapshot of the API, so it waits for the gateway's own answers; otherwise a changed answer would not reach the
- * stage before the next deployment.
- */
+/** Uses the stage of infra/resources/gateway.yml, as the one that a deployment would make has no settings. */
 function deployToStage(template: Template): void {
   const [formerId, deployment] = theOnly(ofType(template, 'AWS::ApiGateway::Deployment'))
   const [, stage] = theOnly(ofType(template, 'AWS::ApiGateway::Stage'))
   delete deployment.Properties.StageName
+  // It is a snapshot of the API: an answer that changed after it would reach the stage with the next one only.
   const answers = ['GatewayResponse', 'Method'].flatMap((type) => ofType(template, `AWS::ApiGateway::${type}`))
   deployment.DependsOn = [...new Set([deployment.DependsOn ?? [], answers.map(([id]) => id)].flat(2))]
   const id = `ApiGatewayDeployment${hashOfSnapshot(template)}`
@@ -82,11 +75,7 @@ function hashOfSnapshot(template: Template): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 20)
 }
 
-/**
- * Keeps a version when the next one comes, but removes it when the deployment that published it is rolled back. The
- * framework would keep it even then, and as Lambda refuses to publish the same code again, that deployment could never
- * be retried.
- */
+/** A version that outlived a rollback would forbid to try again, as Lambda refuses to publish the same code twice. */
 function takeFailedVersionsBack(template: Template): void {
   for (const [, version] of ofType(template, 'AWS::Lambda::Version')) {
     version.DeletionPolicy = 'RetainExceptOnCreate'

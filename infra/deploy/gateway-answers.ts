@@ -13,10 +13,8 @@ const MEDIA_TYPES = [
 ]
 
 /**
- * Gives the gateway's own errors our body, and makes it answer wrong methods and unknown paths without a function. If
- * there are origins, it also answers preflights; without any, browsers let no page of another origin in.
- * @param template changed in place
- * @param origins whose pages may read the answers
+ * Gives the gateway's own errors our body, and makes it answer wrong methods and unknown paths without a function.
+ * @param origins whose pages may read the answers: if there are any, it also answers preflights
  */
 export function addGatewayAnswers(template: Template, origins: readonly string[]): void {
   const operations = ofType(template, 'AWS::ApiGateway::Method').map(([, { Properties }]) => Properties)

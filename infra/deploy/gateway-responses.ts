@@ -61,10 +61,7 @@ const REASON_OF_TYPE: Readonly<Record<string, [reason: AnyReason, own?: Partial<
   WAF_FILTERED: ['request_blocked'],
 }
 
-/**
- * An answer that no function gives. The ids of the request come in addition, as headers and in the body, which has
- * `$context.extendedRequestId` for them, as in a mapping template.
- */
+/** An answer that no function gives. Its body has `$context.extendedRequestId` for the id; headers with that come, too. */
 export type GatewayAnswer = { status: number; headers: Record<string, string>; body: string }
 
 /** By type, every answer that the gateway makes itself, with the error body of docs/openapi.yaml. */

@@ -3,8 +3,7 @@ import { originsIn } from '../../lib/config.ts'
 import { applyAccountRules, type Settings, tagsOf } from './account-rules.ts'
 import { finishTemplate } from './finish-template.ts'
 import { expandLists, functionsFor, isSetIn } from './functions.ts'
-import { resolveConditions } from './resolve-conditions.ts'
-import { ofType, type Template } from './template.ts'
+import { ofType, resolveConditions, type Template } from './template.ts'
 import type { Framework } from './variables.ts'
 
 type Provider = { stackTags?: object; compiledCloudFormationTemplate: Template }
@@ -19,11 +18,7 @@ interface Serverless {
 const NOT_PROTECTED =
   'The stack is deployed, but it and its tables could not be protected from deletion. Deploy again when that is fixed; npm run admin -- --stage … doctor tells what is protected.'
 
-/**
- * Checks the parameters and builds dist/ before packaging, and completes the template after it; looks at the account
- * before a deployment, and protects what is there after it (docs/decisions/0010-one-local-plugin.md). What builds or
- * calls AWS is loaded when it is needed.
- */
+/** The plugin of docs/decisions/0010-one-local-plugin.md. What builds or calls AWS is loaded when it is needed. */
 export default class PromotionDeployment {
   readonly hooks: Record<string, () => unknown>
 

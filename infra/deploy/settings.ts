@@ -40,11 +40,7 @@ export function allowedWords({ allowed, min, max, default: byDefault }: Setting)
   return typeof byDefault === 'boolean' ? '`true`, `false`' : `${min} to ${max}`
 }
 
-/**
- * A team's own values for a stage: settings/<stage>.yml, a flat list of parameters and `region`. They have their own
- * file, so that an update of the project never conflicts with it, and no deployment forgets one of them.
- * @throws Error that says in a sentence what is wrong with the file
- */
+/** A team's own values for a stage, and its `region`. @throws Error that says in a sentence what is wrong with the file */
 export function readOwnSettings(stage: string): Record<string, unknown> {
   const name = `settings/${stage}.yml`
   if (!existsSync(join(ROOT, name))) return {}

@@ -74,10 +74,7 @@ export function environmentOf(stack: string, readParameter: (name: string) => st
 /** Commands that ask nothing of AWS, so any region will do. */
 const WITHOUT_AWS = new Set(['package', 'print', 'offline'])
 
-/**
- * The region of the stack, in this order: --region, settings/<stage>.yml, AWS_REGION, AWS_DEFAULT_REGION, the profile. A
- * command that reaches AWS needs one of them: a made-up region would create a second stack, or remove nothing.
- */
+/** A command that reaches AWS needs one: a made-up region would create a second stack, or remove nothing. */
 export function region(framework: Framework): Promise<string> {
   const { options } = framework
   const stage = stageOf(framework)
