@@ -13,8 +13,7 @@ import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { Erasure } from '../../../lib/ledger/ports/ledger.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
 import type { Stores } from '../connect.ts'
-import type { Session } from '../session.ts'
-import { confirm } from '../terminal/confirm.ts'
+import { confirm, type Session } from '../session.ts'
 import { counted, exactBytes, time } from '../terminal/output.ts'
 
 /** @property after in seconds; given: it does not wait for the end */

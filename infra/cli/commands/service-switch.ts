@@ -4,8 +4,7 @@ import { Lambda } from '@aws-sdk/client-lambda'
 import { resourcesOf } from '../../deploy/stack.ts'
 import { CommandError, wrongUsage } from '../command-error.ts'
 import { stackNameOf, useRegionOf } from '../connect.ts'
-import type { Session } from '../session.ts'
-import { confirm } from '../terminal/confirm.ts'
+import { confirm, type Session } from '../session.ts'
 
 type Properties = { ReservedConcurrentExecutions?: number | string; State?: string }
 
@@ -13,10 +12,7 @@ const STOPPED: Properties = { ReservedConcurrentExecutions: 0, State: 'DISABLED'
 const FUNCTION = 'AWS::Lambda::Function'
 const SCHEDULE = 'AWS::Events::Rule'
 
-/**
- * While the service is stopped, no schedule runs and no function takes a request; what is under way ends by itself. To
- * resume is to set functions and schedules as the stage's deployment has them. Both may be repeated.
- */
+/** To resume is to set functions and schedules as the stage's deployment has them. Both ways may be repeated. */
 export async function switchStage(session: Session, way: 'stop' | 'resume'): Promise<void> {
   const { output, signal, target } = session
   if (target.stage === undefined) throw wrongUsage('Say which deployed stage, with --stage <name>.')
