@@ -23,10 +23,9 @@ function throttleOperations(template: Template, functions: Deployed['functions']
   const [ofAll] = Properties.MethodSettings
   // All requests of two seconds may come at once.
   ofAll.ThrottlingBurstLimit = String(2 * Number(ofAll.ThrottlingRateLimit))
-  for (const route of functions.flatMap(({ routes }) => routes)) {
-    const [HttpMethod = '', path = ''] = route.split(' ')
+  for (const { method: HttpMethod, resource } of functions.flatMap(({ routes }) => routes)) {
     // API Gateway, "MethodSetting": the slashes of the path are escaped.
-    Properties.MethodSettings.push({ ...ofAll, HttpMethod, ResourcePath: `/${path.replaceAll('/', '~1')}` })
+    Properties.MethodSettings.push({ ...ofAll, HttpMethod, ResourcePath: `/${resource.replaceAll('/', '~1')}` })
   }
 }
 

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
 import { OPERATIONS, PUBLIC_OPERATIONS } from '../../lib/http/operations.ts'
-import { isObject, type Resource, rewrite } from './template.ts'
+import { isObject, rewrite, type Template } from './template.ts'
 
 const RESOURCES = join(import.meta.dirname, '../resources')
 const read = (file: string) => readFileSync(join(RESOURCES, file), 'utf8')
@@ -11,8 +11,8 @@ const read = (file: string) => readFileSync(join(RESOURCES, file), 'utf8')
 export interface FunctionEntry {
   name: string
   description: string
-  /** The routes of its operations (lib/http/operations.ts), such as `GET /v1/files`; empty for functions that no request invokes. */
-  routes: string[]
+  /** The routes of its operations (lib/http/operations.ts); empty for functions that no request invokes. */
+  routes: { method: string; resource: string }[]
   /** Its callers have API keys. */
   hasCallers: boolean
   /** Without a value for this setting, nothing of the function is there. */
@@ -44,7 +44,10 @@ export function functionsFor(isSet: (setting: string) => boolean): FunctionEntry
       ...entry,
       function: { ...entry.function, ...(Object.keys(environment).length > 0 && { environment }) },
       statements: [...added.flatMap((each) => each.statements), ...entry.statements],
-      routes: operations.map(({ route }) => route),
+      routes: operations.map(({ route }) => {
+        const [method = '', resource = ''] = route.split(' ')
+        return { method, resource }
+      }),
       hasCallers: operations.some((operation) => 'for' in operation),
     }
   })
@@ -81,18 +84,16 @@ export function functions(all = FUNCTIONS): Record<string, WrittenFunction> {
       package: { patterns: [`dist/${name}.mjs`, `dist/chunks/${name}/**`] },
       role: `${logicalIdOf(name)}Role`,
     }
-    const events = routes.map((route) => {
-      const [method = '', path = ''] = route.split(' ')
-      return { http: { method: method.toLowerCase(), path: path.slice(1) } }
-    })
+    const events = routes.map(({ method, resource }) => ({
+      http: { method: method.toLowerCase(), path: resource.slice(1) },
+    }))
     return [keyOf(name), { ...common, ...(events.length > 0 ? { ...BEHIND_GATEWAY, events } : BY_ITSELF), ...more }]
   })
   return Object.fromEntries(written)
 }
 
-type Resources = Record<string, Resource>
 /** The statements are for the function's role. */
-type Pattern = { statements?: object[]; Resources: Resources; extensions?: object; Outputs?: object }
+type Pattern = { statements?: object[]; Resources: Template['Resources']; extensions?: object; Outputs?: object }
 
 /** An element of serverless.yml's `resources`: the functions' roles, log groups and outputs, and some aliases. */
 export function functionResources(all = FUNCTIONS) {

@@ -1,7 +1,6 @@
 const arn = (service: string, resource: string) =>
   new RegExp(`^arn:aws[a-z-]*:${service}:[a-z0-9-]+:\\d{12}:${resource}$`)
 const listOf = ({ source }: RegExp) => new RegExp(`^(${source.slice(1, -1)}(,(?!$)|$))+$`)
-const oneOf = (values: readonly (string | number)[]) => new RegExp(`^(${values.join('|')})$`)
 
 const kmsKey = arn('kms', 'key/[A-Za-z0-9-]+')
 
@@ -27,9 +26,7 @@ export const PATTERNS: Readonly<Record<string, RegExp>> = {
   deploymentPreference:
     /^(AllAtOnce|Canary10Percent(5|10|15|30)Minutes|Linear10PercentEvery(1Minute|(2|3|10)Minutes))$/,
   /** CloudWatch Logs, PutRetentionPolicy. */
-  retentionDays: oneOf([
-    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
-  ]),
+  retentionDays: /^(1|3|5|7|14|30|60|90|120|150|180|365|400|545|731|1096|1827|2192|2557|2922|3288|3653)$/,
   /** EventBridge, CreateEventBus. */
   bus: /^[\w./-]{1,256}$/,
   tags: /^[\w.:/@+ -]{1,128}=[\w.:/@+ -]{0,256}(,[\w.:/@+ -]{1,128}=[\w.:/@+ -]{0,256})*$/,

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb'
 import { parse } from 'yaml'
 import { VARIABLES } from '../../lib/config.ts'
-import { functions, functionsFor, isSetIn, type WrittenFunction } from './functions.ts'
+import { type FunctionEntry, functions, functionsFor, isSetIn, type WrittenFunction } from './functions.ts'
 import { readOwnSettings } from './settings.ts'
 import { ofType } from './template.ts'
 import { defaultParameters, environmentOf } from './variables.ts'
 
 /** A resource begins with a slash, and has its parameters in braces; a function has its name as deployed. */
-export type Route = { method: string; resource: string; functionName: string }
+export type Route = FunctionEntry['routes'][number] & { functionName: string }
 
 export interface DeclaredTable extends CreateTableCommandInput {
   TableName: string
@@ -37,10 +37,7 @@ export function readServiceDefinition() {
   const entries = functionsFor(isSetIn(params))
   const wanted = functions(entries)
   const routes = entries.flatMap(({ name, routes }) =>
-    routes.map((route): Route => {
-      const [method = '', resource = ''] = route.split(' ')
-      return { method, resource, functionName: `${STACK}-${name}` }
-    }),
+    routes.map((route): Route => ({ ...route, functionName: `${STACK}-${name}` })),
   )
   const tables = readTables(environment)
   return { environment, functions: Object.values(wanted).map(toDefinition), tables, routes }
