@@ -2,6 +2,7 @@ import { connectionsOf, createDynamoDbClient, createS3Client } from '../../lib/a
 import { openStores } from '../../lib/aws/stores.ts'
 import { type Config, type Environment, readConfig } from '../../lib/config.ts'
 import type { Log } from '../../lib/logging.ts'
+import { unlessMissing } from '../deploy/describe-table.ts'
 import { readDemoFile } from '../local/stores/demo-file.ts'
 import { CommandError } from './command-error.ts'
 
@@ -11,7 +12,6 @@ export type Target = { local: boolean; directory: string; stage?: string; region
 /** The command line prints its own messages. */
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
 
-/** The stack of a stage, by the name that the framework gives it. */
 export const stackNameOf = (stage: string) => `container-file-promotion-${stage}`
 
 export type Stores = ReturnType<typeof connect>
@@ -26,7 +26,7 @@ export function readSettings(env: Environment): Config {
   }
 }
 
-/** The stores of a deployment, as its functions see them. @param env the functions' environment */
+/** @param env the environment of a deployment's functions: the stores are as these see them */
 export function connect(env: Environment) {
   const config = readSettings(env)
   const now = Date.now
@@ -66,16 +66,12 @@ async function ownRegion(stage: string | undefined): Promise<string | undefined>
 
 async function readDeployedEnvironment(stage: string, abortSignal: AbortSignal): Promise<Environment> {
   const FunctionName = `${stackNameOf(stage)}-promote-container-file`
-  const { Lambda, ResourceNotFoundException } = await import('@aws-sdk/client-lambda')
+  const { Lambda } = await import('@aws-sdk/client-lambda')
   const client = new Lambda({ maxAttempts: 3, requestHandler: connectionsOf(1, { requestTimeout: 5000 }) })
-  try {
-    const { Environment } = await client.getFunctionConfiguration({ FunctionName }, { abortSignal })
-    return Environment?.Variables ?? {}
-  } catch (error) {
-    if (!(error instanceof ResourceNotFoundException)) throw error
-    const message = `The stage "${stage}" is not deployed in this account and region: there is no function ${FunctionName}.`
-    throw new CommandError('not_deployed', message, { exitCode: 2, cause: error })
-  }
+  const found = await client.getFunctionConfiguration({ FunctionName }, { abortSignal }).catch(unlessMissing)
+  if (found !== undefined) return found.Environment?.Variables ?? {}
+  const message = `The stage "${stage}" is not deployed in this account and region: there is no function ${FunctionName}.`
+  throw new CommandError('not_deployed', message, { exitCode: 2 })
 }
 
 export async function useLocalService(directory: string): Promise<Environment> {

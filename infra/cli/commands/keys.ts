@@ -43,7 +43,6 @@ export function stateOf({ isEnabled, expiresAtMs }: ApiKeyRecord): 'enabled' | '
   return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'enabled'
 }
 
-/** As programs get it. */
 export const keyJson = (key: ApiKeyRecord) => describeKey(key, Date.now())
 
 /** @throws CommandError when there is none */

@@ -2,10 +2,7 @@ import type { WorkspaceId } from '../../../lib/ids.ts'
 import { CommandError } from '../command-error.ts'
 import type { Stores } from '../connect.ts'
 
-/**
- * For commands that need the ledger, and for those that have found nothing: keys may exist before the ledger, and
- * leftovers of an accident without one. @throws CommandError when there is no such workspace
- */
+/** For commands that need the ledger or have found nothing: keys may be there without it. @throws CommandError without it */
 export async function requireWorkspace(
   workspaceId: WorkspaceId,
   { ledger }: Pick<Stores, 'ledger'>,

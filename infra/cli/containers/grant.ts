@@ -15,7 +15,6 @@ const VARIABLES: Record<string, string> = {
   ...{ region: 'AWS_REGION', endpoint: 'AWS_ENDPOINT_URL_S3', bucket: 'SANDBOX_BUCKET', prefix: 'SANDBOX_PREFIX' },
 }
 
-/** Prints the credentials on standard output and nowhere else. */
 export async function grant({ output, signal }: Session, container: Container, { form, for: lifeSeconds }: Options) {
   const { bucket, prefix, demo } = container
   const local = { AccessKeyId: 'local', SecretAccessKey: 'local', Expiration: undefined }

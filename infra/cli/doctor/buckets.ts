@@ -41,7 +41,6 @@ function reachableCheck(Bucket: string, s3: S3): Check {
   return { name: `bucket ${Bucket}`, run }
 }
 
-/** Who may reach what is in it, and how. */
 const accessChecks = (Bucket: string, s3: S3): Check[] => [
   setupCheck(`public access to ${Bucket}`, 's3:GetBucketPublicAccessBlock', async (abortSignal) => {
     const answer = await s3.getPublicAccessBlock({ Bucket }, { abortSignal }).catch(unlessUnset)

@@ -9,10 +9,8 @@ interface BothTables {
 }
 
 /**
- * Closes workspaces that are closed in the former table, so that what came back of them is erased, too; not before the
- * time that was asked for. Also those that were made since, as their keys would make them anew. Opens those whose
- * erasure was taken back since. May be repeated.
- * @returns how many it has closed and opened, and of which it could not tell
+ * Closes and opens workspaces as they are in the former table, so that what came back of those that are closed there is
+ * erased, too. May be repeated. @returns how many it has closed and opened, and of which it could not tell
  */
 export async function carryOverErasures({ former, restored, now }: BothTables, signal: AbortSignal) {
   const unreadable: { id: string; error: unknown }[] = []
@@ -29,6 +27,7 @@ export async function carryOverErasures({ former, restored, now }: BothTables, s
       if (shown && (await restored.change(workspaceId, { shown, to: undefined }, signal))) opened++
       continue
     }
+    // It was made since: its keys would make it anew.
     if (found === undefined) await restored.create(workspaceId, { quotaBytes }, signal)
     const { requestedAtMs, beginsAtMs } = erasure
     const dueAtMs = Math.max(now(), beginsAtMs)

@@ -69,7 +69,6 @@ async function planRestores(which: Options['table'], momentMs: number, { signal,
   // All its calls are reads, and writes that may be repeated.
   const requestHandler = connectionsOf(8, { requestTimeout: REQUEST_TIMEOUT_MS })
   const client = new DynamoDB({ maxAttempts: 3, requestHandler })
-  // The source is the deployed table, the target the new one.
   const tables = TABLES[which].map((parameter) => ({ parameter, source: config[parameter] }))
   const windows = await Promise.all(tables.map(({ source }) => windowOf(source, client, signal)))
   const earliestMs = Math.max(...windows.map((window) => window.earliestMs))
@@ -118,10 +117,7 @@ function isRestoreOf({ RestoreSummary }: TableDescription, source: string, momen
   return SourceTableArn?.endsWith(`:table/${source}`) === true && offMs <= SAME_MOMENT_MS
 }
 
-/**
- * Adds what DynamoDB does not restore (API reference, RestoreTableToPointInTime): expiry, point-in-time recovery, the
- * stream that events come from, and protection from deletion. @returns the stream's ARN; undefined: there is none
- */
+/** Adds what DynamoDB does not restore (API reference, RestoreTableToPointInTime). @returns the ARN of a stream for events */
 async function setUpLikeSource(restore: Restore, client: DynamoDB, abortSignal: AbortSignal) {
   const { source, target: TableName } = restore
   const options = { abortSignal }

@@ -66,7 +66,7 @@ export function newTrial(stores: Stores, baseUrl: string) {
     token: newToken(keyIdOf(workspaceId)),
     /** Documents that the service answered with, by their source file. */
     documents: new Map<DocumentId, TrialFile>(),
-    /** The document of a promotion that was answered 200. */
+    /** That of the last promotion that was answered 200. */
     requestId: '',
     startedAtMs: Date.now(),
     /** Expires while the checks run. */

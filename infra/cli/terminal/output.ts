@@ -10,30 +10,20 @@ type TextOutput = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 /** Where a command reads and prints. A process is one; each stream may be a terminal or not. */
 export type Terminal = { readonly stdin: TextInput; readonly stdout: TextOutput; readonly stderr: TextOutput }
 
-export interface Cell {
-  text: string
-  /** Shown on a terminal only. */
-  colour: 'red' | 'green' | 'yellow' | 'dim'
-}
+/** The colour is shown on a terminal only. */
+export type Cell = { text: string; colour: 'red' | 'green' | 'yellow' | 'dim' }
 
 /** The cells of a row, by heading. */
 export type Columns<Row> = Record<string, (row: Row) => string | Cell>
 
-interface Listing<Row> {
-  columns: Columns<Row>
-  /** The fields of a row for programs. Keys become snake_case. */
-  toJson(row: Row): object
-  /** The name of the listed things, in the plural. */
-  noun: string
-}
-
+/** What `toJson` makes of a row is for programs, and gets names in snake_case. The noun is in the plural. */
+type Listing<Row> = { columns: Columns<Row>; toJson(row: Row): object; noun: string }
 type Rows<Row> = AsyncIterable<Row | { id: string; error: unknown }> | Iterable<Row>
 export type Output = ReturnType<typeof createOutput>
 
 /** Rows per table: a listing may be larger than memory. */
 const ROWS_PER_TABLE = 1000
 const REDRAW_MS = 100
-/** Width of a terminal that does not report one. */
 const DEFAULT_COLUMNS = 80
 const UNITS = Object.entries({ d: 86_400, h: 3600, m: 60 })
 const BORDERS =
