@@ -38,19 +38,14 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     (work) =>
     async (...args) => {
       const session = createSession({ target: program.opts<Target>(), output, terminal, signal })
-      try {
-        exitCode = (await work(session, ...args)) ?? 0
-      } catch (error) {
-        throw signal.aborted ? signal.reason : error
-      } finally {
-        output.close()
-      }
+      exitCode = (await work(session, ...args)) ?? 0
     }
   addCommands(program, run)
 
   try {
     await program.parseAsync(args, { from: 'user' })
-  } catch (error) {
+  } catch (thrown) {
+    const error: unknown = signal.aborted ? signal.reason : thrown
     const isOfUsage = error instanceof CommanderError
     if (isOfUsage && /^commander\.(help|version)/.test(error.code)) return error.exitCode === 0 ? 0 : 2
     const { explainFailure } = await import('./explain-failure.ts')
@@ -58,6 +53,8 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     const failure = explainFailure(isOfUsage ? usage() : error)
     output.fail(failure)
     return failure.exitCode
+  } finally {
+    output.close()
   }
   return exitCode
 }

@@ -35,12 +35,11 @@ export function readServiceDefinition() {
   const S3_FORCE_PATH_STYLE = process.env.S3_FORCE_PATH_STYLE ?? 'false'
   const environment: Record<string, string> = { ...ofStage, S3_FORCE_PATH_STYLE }
   const entries = functionsFor(isSetIn(params))
-  const wanted = functions(entries)
   const routes = entries.flatMap(({ name, routes }) =>
     routes.map((route): Route => ({ ...route, functionName: `${STACK}-${name}` })),
   )
   const tables = readTables(environment)
-  return { environment, functions: Object.values(wanted).map(toDefinition), tables, routes }
+  return { environment, functions: Object.values(functions(entries)).map(toDefinition), tables, routes }
 }
 
 /** The function with its name as deployed. */

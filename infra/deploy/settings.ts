@@ -5,20 +5,17 @@ import { VARIABLES, variableOf } from '../../lib/config.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** One entry of infra/resources/settings.yml, with what lib/config.ts has for it. */
+/** One entry of infra/resources/settings.yml, which explains it, with what lib/config.ts has for it. */
 export interface Setting {
-  /** Without one, the setting is optional. */
   default?: string | number | boolean
-  /** The defaults of these stages, where they differ. */
   prod?: string
   local?: string
   /** The functions' variable. */
   variable?: string
   min?: number
   max?: number
-  /** A key of PATTERNS. */
   kind?: string
-  /** In words, where bounds and default do not say it. Markdown. */
+  /** Markdown. */
   allowed?: string
   meaning: string
 }

@@ -38,8 +38,7 @@ export async function protectStack(StackName: string, isProtected: boolean): Pro
   const word = isProtected ? 'protected from deletion' : 'no longer protected from deletion'
   const { EnableTerminationProtection = false } = await describeStack(StackName)
   if (EnableTerminationProtection !== isProtected) {
-    const wanted = { StackName, EnableTerminationProtection: isProtected }
-    await new CloudFormation().updateTerminationProtection(wanted)
+    await new CloudFormation().updateTerminationProtection({ StackName, EnableTerminationProtection: isProtected })
     changes.push(`stack ${StackName}: ${word}`)
   }
   const client = new DynamoDB()

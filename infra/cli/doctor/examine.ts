@@ -39,8 +39,7 @@ export async function examine({ output, signal, ...session }: Session): Promise<
   signal.throwIfAborted()
   await output.list(results, { columns: COLUMNS, toJson: (result) => result, noun: 'checks' })
   const count = (wanted: CheckResult['verdict']) => results.filter(({ verdict }) => verdict === wanted).length
-  const found = problemsFound(count('problem'))
-  output.note(`\n${found}; ${count('advice')} advice, ${count('not_checked')} not checked.`)
+  output.note(`\n${problemsFound(count('problem'))}; ${count('advice')} advice, ${count('not_checked')} not checked.`)
   return count('problem') === 0 ? 0 : 1
 }
 

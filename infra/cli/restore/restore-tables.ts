@@ -102,8 +102,7 @@ async function restoreTable({ source, target, momentMs }: Restore, client: Dynam
   const existing = await describeTable(target, client, abortSignal)
   if (existing && !isRestoreOf(existing, source, momentMs))
     throw new CommandError('exists', `${target} is there already, and no restore of ${source} to that moment.`)
-  const tables = { SourceTableName: source, TargetTableName: target }
-  const wanted = { ...tables, RestoreDateTime: new Date(momentMs) }
+  const wanted = { SourceTableName: source, TargetTableName: target, RestoreDateTime: new Date(momentMs) }
   if (!existing) await client.restoreTableToPointInTime(wanted, { abortSignal })
   await untilActive(target, client, abortSignal)
 }
