@@ -2,7 +2,6 @@ import pMap from 'p-map'
 import type { AuditDependencies, AuditOptions } from '../../../lib/audit/audit-context.ts'
 import { type AuditShard, newShards, sumOf } from '../../../lib/audit/audit-shard.ts'
 import { auditShard, skipWorkspace } from '../../../lib/audit/audit-slice.ts'
-import type { AuditCounters } from '../../../lib/audit/findings.ts'
 import { createReadPace, paceReads } from '../../../lib/aws/read-pace.ts'
 import { READS_PER_SECOND_OF_SHARD } from '../../../lib/config.ts'
 import { ServiceError } from '../../../lib/errors.ts'
@@ -12,10 +11,8 @@ const SHARDS_AT_ONCE = 8
 
 type Audit = { options: AuditOptions; deps: AuditDependencies; signal: AbortSignal }
 
-export async function auditAll(
-  options: AuditOptions,
-  { output, signal, stores }: Pick<Session, 'output' | 'signal' | 'stores'>,
-): Promise<AuditCounters> {
+export async function auditAll(options: AuditOptions, session: Pick<Session, 'output' | 'signal' | 'stores'>) {
+  const { output, signal, stores } = session
   const deps = await stores()
   const { auditShards: totalShards } = deps.config
   paceReads(deps, createReadPace({ unitsPerSecond: READS_PER_SECOND_OF_SHARD * totalShards }))

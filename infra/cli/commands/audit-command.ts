@@ -41,13 +41,10 @@ async function auditAndTell(session: Session, { workspace, sha256, ...options }:
     await requireWorkspace(workspace, connected, signal)
   const left = report.findings - report.repaired
   const hint = options.repair ? '' : ' "audit --repair" repairs what it can.'
-  output.print(
-    `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes: ` +
-      (report.findings === 0
-        ? 'nothing is wrong.'
-        : `${report.findings} findings, ${report.repaired} repaired, ${left} left.${hint}`),
-    { kind: 'report', ...report, isComplete: true },
-  )
+  const audited = `${report.workspaces} workspaces with ${report.documents} documents of ${report.documentBytes} bytes`
+  const found = `${report.findings} findings, ${report.repaired} repaired, ${left} left.${hint}`
+  const text = `${audited}: ${report.findings === 0 ? 'nothing is wrong.' : found}`
+  output.print(text, { kind: 'report', ...report, isComplete: true })
   return left === 0 ? 0 : 1
 }
 

@@ -17,7 +17,7 @@ import { confirm, type Session } from '../session.ts'
 import { counted, exactBytes, time } from '../terminal/output.ts'
 
 /** @property after in seconds; given: it does not wait for the end */
-type EraseOptions = { after?: number; cancel?: boolean }
+type Options = { erase: boolean; after?: number; cancel?: boolean }
 
 const LOOK_EACH_MS = 5000
 /** The function runs each minute. */
@@ -28,12 +28,8 @@ const AT_ONCE = { leastErasureSeconds: 0 }
 const LOGS_UNKNOWN = { logRetentionDays: undefined }
 
 /** Deletes a workspace without documents, as the API does. To erase it, it asks the service. */
-export async function deleteWorkspaceFor(
-  session: Session,
-  workspaceId: WorkspaceId,
-  { erase, ...options }: { erase: boolean } & EraseOptions,
-): Promise<void> {
-  if (erase) return eraseWorkspace(session, workspaceId, options)
+export async function deleteWorkspaceFor(session: Session, workspaceId: WorkspaceId, options: Options): Promise<void> {
+  if (options.erase) return eraseWorkspace(session, workspaceId, options)
   if (options.cancel || options.after !== undefined) throw wrongUsage('--after and --cancel belong to --erase.')
   const stores = await session.stores()
   await confirm(`Delete workspace ${workspaceId} with its keys in ${session.place}?`, session)
@@ -48,7 +44,7 @@ export async function deleteWorkspaceFor(
 }
 
 /** Has the service erase a workspace, and waits until it has. @throws CommandError when S3 refuses to delete something */
-async function eraseWorkspace(session: Session, workspaceId: WorkspaceId, options: EraseOptions) {
+async function eraseWorkspace(session: Session, workspaceId: WorkspaceId, options: Options) {
   const { output, signal } = session
   const stores = await session.stores()
   if (options.cancel) {

@@ -28,14 +28,11 @@ export const filePath = (path: FilePath, { containerId }: Trial) =>
   `/containers/${containerId}/files/${formatFileId(path)}`
 export const promotePath = (path: FilePath, trial: Trial) => `${filePath(path, trial)}/promote`
 
+/** Headers of a promotion, and those that its answer must have. */
+type Exchange = { headers: Record<string, string>; wanted?: Record<string, string> }
+
 /** Promotes a file and notes the document. @throws Error unless the answer is 200 with the headers that are wanted */
-export async function promote(
-  file: TrialFile,
-  trial: Trial,
-  signal: AbortSignal,
-  headers: Record<string, string> = {},
-  wanted: Record<string, string> = {},
-): Promise<Answer> {
+export async function promote(file: TrialFile, { headers, wanted = {} }: Exchange, trial: Trial, signal: AbortSignal) {
   const question = { method: 'POST', headers: { 'file-shape': 'native', ...headers } }
   const answer = expectAnswer(await ask(promotePath(file.path, trial), question, trial, signal), '200')
   trial.documents.set(answer.body.id as DocumentId, file)

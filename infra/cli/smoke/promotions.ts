@@ -20,7 +20,7 @@ export const promotion = (name: string, which: keyof Trial['files']): SmokeCheck
     const found = expectAnswer(await ask(filePath(file.path, trial), {}, trial, signal), '200')
     const headers = { 'if-match': `${found.headers.get('etag')}` }
     const wanted = which === 'large' ? {} : { 'file-sha256': sha256Of(file) }
-    const { filename, size_bytes: sizeBytes } = (await promote(file, trial, signal, headers, wanted)).body
+    const { filename, size_bytes: sizeBytes } = (await promote(file, { headers, wanted }, trial, signal)).body
     if (filename === file.path && sizeBytes === file.bytes.length) return `200, ${sizeBytes} bytes`
     throw new Error(`answered ${filename} of ${sizeBytes} bytes, not ${file.path} of ${file.bytes.length}`)
   },
@@ -46,7 +46,7 @@ export const promotionOfMany = (name: string, body: object, wanted: string): Smo
 export async function promoteWhenThere(trial: Trial, signal: AbortSignal): Promise<string> {
   const { late } = trial
   const headers = { prefer: 'wait=5', 'file-bytes': `${late.bytes.length}` }
-  const waiting = promote(late, trial, signal, headers, { 'preference-applied': 'wait=5' })
+  const waiting = promote(late, { headers, wanted: { 'preference-applied': 'wait=5' } }, trial, signal)
   // If it fails, the file comes all the same, and not after it was to be removed.
   waiting.catch(() => {})
   await sleep(LATE_MS)
@@ -57,8 +57,9 @@ export async function promoteWhenThere(trial: Trial, signal: AbortSignal): Promi
 
 export async function promoteTwice(trial: Trial, signal: AbortSignal): Promise<string> {
   const headers = { 'idempotency-key': `smoke-${randomUUID()}` }
-  const first = await promote(trial.files.small, trial, signal, headers)
-  const second = await promote(trial.files.small, trial, signal, headers, { 'idempotency-replayed': 'true' })
+  const first = await promote(trial.files.small, { headers }, trial, signal)
+  const wanted = { 'idempotency-replayed': 'true' }
+  const second = await promote(trial.files.small, { headers, wanted }, trial, signal)
   if (first.body.id === second.body.id) return '200 twice, one document'
   throw new Error(`the repetition made ${second.body.id} beside ${first.body.id}`)
 }
@@ -66,8 +67,8 @@ export async function promoteTwice(trial: Trial, signal: AbortSignal): Promise<s
 /** No promotion may ask for less than an hour: then the end is brought forward, as `documents expire` does. */
 export async function letExpire(trial: Trial, signal: AbortSignal): Promise<string> {
   const { documents } = trial.stores
-  const wanted = { 'file-expires-in': '3600;by=request' }
-  const { body } = await promote(trial.files.small, trial, signal, { 'file-expires-in': '3600' }, wanted)
+  const exchange = { headers: { 'file-expires-in': '3600' }, wanted: { 'file-expires-in': '3600;by=request' } }
+  const { body } = await promote(trial.files.small, exchange, trial, signal)
   trial.documents.delete(body.id)
   const document = await documents.find({ workspaceId: trial.workspaceId, documentId: body.id }, signal)
   const expiresAt = expiresAtOf(new Date(), 1)

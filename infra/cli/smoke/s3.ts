@@ -1,3 +1,4 @@
+import { statusOf } from '../../../lib/aws/calls/failures.ts'
 import { ONLY_NEW } from '../../../lib/aws/s3/copy-requests.ts'
 import { headOrList } from '../../../lib/aws/s3/head-object.ts'
 import { advice, notChecked } from '../doctor/check.ts'
@@ -14,14 +15,12 @@ export async function copyConditions(trial: Trial, abortSignal: AbortSignal): Pr
   const alone = { ...target, TaggingDirective: 'REPLACE', AnnotationDirective: 'EXCLUDE' } as const
   const options = { abortSignal }
   const ignoring: string[] = []
+  const unlessRefused = (error: unknown) => {
+    // 404: of an upload that was completed before, against its condition.
+    if (![400, 404, 412].includes(Number(statusOf(error)))) throw error
+  }
   const expectRefused = (operation: string, sent: Promise<unknown>) =>
-    sent.then(
-      () => void ignoring.push(operation),
-      (error) => {
-        // 404: of an upload that was completed before, against its condition.
-        if (![400, 404, 412].includes(error.$metadata?.httpStatusCode)) throw error
-      },
-    )
+    sent.then(() => void ignoring.push(operation), unlessRefused)
   try {
     await expectRefused('CopyObject', s3.copyObject({ ...alone, ...changedSource }, options))
     await s3.copyObject({ ...alone, CopySource }, options)

@@ -130,7 +130,6 @@ export async function tearDown(trial: Trial, abortSignal: AbortSignal): ReturnTy
   }
   if (left.length > 0) left.push(`workspace ${workspaceId}, which counts what is left`)
   else await remove(`workspace ${workspaceId}`, removeWorkspace)
-  return left.length > 0
-    ? problem(`left behind: ${left.join('; ')}`)
-    : 'workspace, key, files and documents were removed'
+  if (left.length > 0) return problem(`left behind: ${left.join('; ')}`)
+  return 'workspace, key, files and documents were removed'
 }
