@@ -32,7 +32,10 @@ export async function outputsOf(stackName: string, signal: AbortSignal) {
   return Object.fromEntries(Outputs.map(({ OutputKey, OutputValue }) => [`${OutputKey}`, OutputValue]))
 }
 
-/** Protects a deployed stack and its tables from deletion, or ends that. @returns what was changed, one line each */
+/**
+ * Protects a deployed stack and its tables from deletion, or ends that. The template does not: a protected table could not
+ * be removed when the deployment that made it fails. @returns what was changed, one line each
+ */
 export async function protectStack(StackName: string, isProtected: boolean): Promise<string[]> {
   const changes: string[] = []
   const word = isProtected ? 'protected from deletion' : 'no longer protected from deletion'

@@ -74,7 +74,7 @@ export function environmentOf(stack: string, readParameter: (name: string) => st
 /** Commands that ask nothing of AWS, so any region will do. */
 const WITHOUT_AWS = new Set(['package', 'print', 'offline'])
 
-/** A command that reaches AWS needs one: a made-up region would create a second stack, or remove nothing. */
+/** In this order. A command that reaches AWS needs one: a made-up region would create a second stack, or remove nothing. */
 export function region(framework: Framework): Promise<string> {
   const { options } = framework
   const stage = stageOf(framework)
