@@ -86,7 +86,7 @@ async function tell(
     throw new Error(`the bus refuses the event workspace.erased: ${reason}`, { cause: error })
 }
 
-/** Nothing found by a second look: it is erased. The sandboxes are looked through once more, when forms have ended. */
+/** Nothing found by a second look: it is erased. The sandboxes are looked through once more, when upload URLs have ended. */
 function next(claimed: Erasure, { erased, refused, reason, deniedSandbox }: Found, nowMs: number): Erasure {
   const { dueAtMs: _, refused: __, reason: ___, ...former } = claimed
   const erasure = { ...former, deniedSandbox }

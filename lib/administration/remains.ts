@@ -11,7 +11,7 @@ export interface Remains {
 }
 
 const DAY_MS = 86_400_000
-/** Forms for uploads hold for 7 days, and what they began may take an hour. */
+/** URLs for uploads hold for 7 days, and what they began may take an hour. */
 export const LATE_UPLOADS_MS = 7 * DAY_MS + 3_600_000
 /** AWS's own times, and those of our items' expiry; docs/tenants-and-regions.md has the same list. */
 const DAYS = { backups: 35, traces: 30, kept_events: 14, request_counts: 3, events_of_stream: 1 }

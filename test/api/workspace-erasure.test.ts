@@ -87,7 +87,7 @@ it('is worked off, says how far it is and what remains with its end, and the id 
     { what: 'events_delivered', until: null },
   ])
   expect(await bodyOf(ask('save_erasure', { after_seconds: 0 }))).toEqual(erased)
-  // Forms for uploads have ended: the last look.
+  // URLs for uploads have ended: the last look.
   clock.nowMs = began + 7 * DAY_MS + 3_600_000
   expect(await erase()).toMatchObject({ state: 'erased' })
   expect(JSON.stringify(await bodyOf(ask('retrieve_erasure')))).not.toContain('late_uploads')

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import type { ContainerId } from '../../../lib/ids.ts'
 import { type Container, openContainer } from '../containers/open-container.ts'
 import { later, type Run, type Session } from '../session.ts'
-import { parseContainerId, parseSize, parseWorkspaceId, secondsBetween } from '../terminal/parse-values.ts'
+import { parseContainerId, parseWorkspaceId, secondsBetween } from '../terminal/parse-values.ts'
 import { addCommand } from '../usage.ts'
 
 export function addContainersCommands(program: Command, run: Run): void {
@@ -27,9 +27,8 @@ export function addContainersCommands(program: Command, run: Run): void {
     .addOption(form.choices(['env', 'process']).default('env'))
     .addHelpText('after', '\nThe setting sandboxWriters names who may. Whoever has assumed a role gets 1h at most.')
     .action(inContainer(later(async () => (await import('../containers/grant.ts')).grant)))
-  add('upload-url <container_id>', 'print a form by which anybody can upload one file, without AWS credentials')
+  add('upload-url <container_id>', 'print a URL by which anybody can upload one file, without AWS credentials')
     .argument('<path>', 'its path in the container')
-    .option('--max-bytes <size>', 'how large it may be; by default 100MiB, or what can be promoted', parseSize)
     .addOption(lifeOption('15m', '1s', '7d'))
     .addHelpText('after', '\nIt ends with the credentials that sign it, if these end before.')
     .action(inContainer(later(async () => (await import('../containers/upload-url.ts')).printUploadUrl)))

@@ -10,7 +10,10 @@ import { S3Failure } from './s3-answers.ts'
  * API request"). The SDK's signer could not tell: it chooses itself what it signs, and takes headers for UTF-8. Whether a
  * body has the hash that its request states is not checked.
  */
-export function requireSignature(incoming: IncomingMessage, credentials: AwsCredentialIdentity): void {
+export function requireSignature(
+  incoming: IncomingMessage,
+  { accessKeyId, secretAccessKey }: AwsCredentialIdentity,
+): void {
   const { method, url = '', headers, socket } = incoming
   const { authorization } = headers
   const [path, search] = url.split(/\?(.*)/s)
@@ -44,20 +47,11 @@ export function requireSignature(incoming: IncomingMessage, credentials: AwsCred
   }
   // The functions sign for this machine's own address, which the gateway replaces for those who call by another name.
   const hosts = [headers.host, `${LOOPBACK}:${socket.localPort}`]
-  requireSigned(hosts.map(textFor), { credential, signature }, credentials)
-}
-
-/** @throws S3Failure unless this is the signature of one of the texts @param said.credential a key's id and its scope */
-export function requireSigned(
-  texts: string[],
-  said: { credential: string; signature: string },
-  { accessKeyId, secretAccessKey }: AwsCredentialIdentity,
-): void {
-  const [id, ...scope] = said.credential.split('/')
+  const [id, ...scope] = credential.split('/')
   if (id !== accessKeyId) throw new S3Failure(403, 'InvalidAccessKeyId', `Only the key ${accessKeyId} is known here.`)
   const hmac = (key: Buffer | string, text: string) => createHmac('sha256', key).update(text).digest()
   const key = scope.reduce<Buffer | string>(hmac, `AWS4${secretAccessKey}`)
-  if (texts.some((text) => hmac(key, text).toString('hex') === said.signature)) return
+  if (hosts.map(textFor).some((text) => hmac(key, text).toString('hex') === signature)) return
   throw new S3Failure(403, 'SignatureDoesNotMatch', 'The request signature we calculated is not the one you provided.')
 }
 

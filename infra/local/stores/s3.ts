@@ -9,7 +9,6 @@ import type { StandIn } from './dynamodb.ts'
 import { failure, type S3Answer, S3Failure, type S3Request } from './s3-answers.ts'
 import { openContents, type Piece } from './s3-contents.ts'
 import { createS3 } from './s3-operations.ts'
-import { readPost } from './s3-post.ts'
 import { requireSignature } from './s3-signatures.ts'
 
 /** More than the XML of 10,000 parts. */
@@ -38,12 +37,7 @@ export async function startS3(options: Options): Promise<StandIn> {
   }
   const handle = async (incoming: IncomingMessage): Promise<S3Answer> => {
     const { method = '', url: path = '', headers } = incoming
-    const [, bucket = '', key = ''] = /^\/([^/?]*)\/?([^?]*)/.exec(path) ?? []
-    if (method === 'POST' && key === '' && /^multipart\/form-data/i.test(`${headers['content-type']}`)) {
-      const { put, file } = await readPost(incoming, bucket, credentials)
-      const stored = await store(put, file)
-      return stored.status === 200 ? { ...stored, status: 204 } : stored
-    }
+    const [, key = ''] = /^\/[^/?]*\/?([^?]*)/.exec(path) ?? []
     requireSignature(incoming, credentials)
     if (method === 'PUT' && key !== '' && headers['x-amz-copy-source'] === undefined) {
       const isInChunks = /\baws-chunked\b/.test(`${headers['content-encoding']}`)

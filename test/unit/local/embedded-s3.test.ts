@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { appendFile, readdir, rename, stat } from 'node:fs/promises'
-import { type IncomingMessage, request } from 'node:http'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import {
@@ -13,7 +12,6 @@ import {
   S3,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { createPresignedPost } from '@aws-sdk/s3-presigned-post'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { joinChunks, startS3 } from '../../../infra/local/stores/s3.ts'
@@ -34,7 +32,6 @@ async function start(): Promise<void> {
   server = await startS3({ directory: directory(), credentials: CREDENTIALS })
   s3 = new S3({ endpoint: server.endpoint, region: 'us-east-1', credentials: CREDENTIALS, forcePathStyle: true })
 }
-type Conditions = NonNullable<Parameters<typeof createPresignedPost>[1]['Conditions']>
 const urlOf = (command: object, options = {}) => getSignedUrl(s3, command as GetObjectCommand, options)
 async function stop(): Promise<void> {
   s3.destroy()
@@ -154,28 +151,16 @@ describe('bytes that arrive slowly', () => {
     return { put, arrived }
   }
 
-  it.each(['an object', 'a part', 'a form'])('leave nothing when their client breaks off %s', async (what) => {
+  it.each(['an object', 'a part'])('leave nothing when their client breaks off %s', async (what) => {
     const before = { files: await files(), keys: await keys() }
     const { UploadId } = await s3.createMultipartUpload({ Bucket, Key: 'cut' })
     const part = new UploadPartCommand({ Bucket, Key: 'cut', PartNumber: 1, UploadId })
-    const { put, arrived } = what === 'a form' ? await beginForm() : await begin(what === 'a part' ? part : PUT)
+    const { put, arrived } = await begin(what === 'a part' ? part : PUT)
     await vi.waitFor(async () => expect(await arrived()).toBeGreaterThan(MIB.length / 2))
     put.destroy()
     await vi.waitFor(async () => expect(await files()).toEqual(before.files))
     expect(await keys()).toEqual(before.keys)
   })
-  const beginForm = async () => {
-    const { put: unused, arrived } = await begin(PUT)
-    unused.destroy()
-    const { body, type } = await formOf({ ...(await presigned([])), file: MIB })
-    const put = request(`${server.endpoint}/${Bucket}`, {
-      method: 'POST',
-      headers: { 'content-type': type, 'content-length': body.length + 1 },
-    })
-    put.on('error', () => {})
-    put.write(body.subarray(0, -100))
-    return { put, arrived }
-  }
 
   it.each<[what: string, command: object, status: number, code: string, headers?: Record<string, string>]>([
     ['of an unknown bucket', new PutObjectCommand({ Bucket: 'nowhere', Key: 'x' }), 404, 'NoSuchBucket'],
@@ -244,95 +229,3 @@ describe('the embedded S3 checks what is signed', () => {
     other.destroy()
   })
 })
-
-describe('a presigned POST', () => {
-  const refused = (status: number, code: string, said = '') => ({ status, code, said })
-  const denied = (why: string) => refused(403, 'AccessDenied', `Invalid according to Policy: ${why}`)
-  const TYPE = { 'Content-Type': 'text/csv' }
-  const failed = (condition: unknown[]) =>
-    denied(`Policy Condition failed: [${condition.map((each) => JSON.stringify(each)).join(', ')}]`)
-
-  it.each<[what: string, fields: Record<string, string>, conditions: unknown[], refusal?: ReturnType<typeof refused>]>([
-    ['its key and no type', {}, []],
-    ['another key', {}, [{ key: 'b' }], failed(['eq', '$key', 'b'])],
-    ['its type', TYPE, [['eq', '$content-type', 'text/csv']]],
-    ['another type', TYPE, [{ 'content-type': 'x/y' }], failed(['eq', '$content-type', 'x/y'])],
-    ['a type it does not name', TYPE, [], denied('Extra input fields: content-type')],
-    ['its size', {}, [['content-length-range', 5, 5]]],
-    ['a file that is too large', {}, [['content-length-range', 0, 4]], refused(400, 'EntityTooLarge')],
-    ['a file that is too small', {}, [['content-length-range', 6, 9]], refused(400, 'EntityTooSmall')],
-    ['another bucket', {}, [{ bucket: 'other' }], failed(['eq', '$bucket', 'other'])],
-    ['an unknown operator', {}, [['like', '$key', 'in']], failed(['like', '$key', 'in'])],
-    ['an expired policy', { expires: '-1' }, [], denied('Policy expired.')],
-    ['no policy', { Policy: '' }, [], refused(403, 'AccessDenied')],
-    ['another policy than was signed', { Policy: 'e30=' }, [], refused(403, 'SignatureDoesNotMatch')],
-    ['no signature', { 'X-Amz-Signature': '' }, [], refused(403, 'AccessDenied')],
-    ['an unknown key', { 'X-Amz-Credential': 'y/20261128' }, [], refused(403, 'InvalidAccessKeyId')],
-  ])('with %s', async (_, fields, conditions, refusal) => {
-    const before = await readdir(join(directory(), 'bytes'))
-    const answer = await post({ ...(await presigned(conditions, fields)), file: Buffer.from('a,b\r\n') })
-    const body = await answer.text()
-    if (refusal) {
-      expect([answer.status, body], body).toEqual([refusal.status, expect.stringContaining(`<Code>${refusal.code}<`)])
-      expect(unescaped(body)).toContain(refusal.said)
-      expect(await readdir(join(directory(), 'bytes'))).toEqual(before)
-    } else {
-      expect([answer.status, body]).toEqual([204, ''])
-      expect(await get('in/a b.csv')).toEqual(['a,b\r\n', fields['Content-Type'] ?? undefined])
-    }
-  })
-
-  it('keeps what no text could have between its bytes', async () => {
-    const file = Buffer.from('\r\n--\r\n\0\xff--', 'latin1')
-    expect((await post({ ...(await presigned([])), file })).status).toBe(204)
-    const { Body } = await s3.getObject({ Bucket, Key: 'in/a b.csv' })
-    expect(Buffer.from((await Body?.transformToByteArray()) ?? [])).toEqual(file)
-  })
-
-  it('is answered though it goes on sending far more than it may', async () => {
-    const fields = await presigned([['content-length-range', 0, 4]])
-    const { body, type } = await formOf({ ...fields, file: Buffer.alloc(32 * 1024 * 1024) })
-    const headers = { 'content-type': type, 'content-length': body.length }
-    const sending = request(`${server.endpoint}/${Bucket}`, { method: 'POST', headers }).end(body)
-    const [answer] = (await once(sending, 'response')) as [IncomingMessage]
-    expect([answer.statusCode, await text(answer)]).toEqual([400, expect.stringContaining('EntityTooLarge')])
-    await once(sending, 'close')
-    expect(sending.writableFinished, 'all of it was taken').toBe(true)
-  })
-
-  it.each([
-    ['has no file', {}, undefined, 'exactly one file'],
-    ['ends in its file', { file: MIB }, -100, 'end of multipart data'],
-    ['ends in its fields', {}, -100, 'end of multipart data'],
-  ])('that %s is refused: 400', async (_, last, end, said) => {
-    const { body, type } = await formOf({ ...(await presigned([])), ...last })
-    const headers = { 'content-type': type }
-    const answer = await fetch(`${server.endpoint}/${Bucket}`, { method: 'POST', headers, body: body.subarray(0, end) })
-    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(said)])
-  })
-})
-
-/** The fields of a presigned POST; those that are empty are left out. */
-async function presigned(Conditions: unknown[], { expires, ...changes }: Record<string, string> = {}) {
-  const wanted = { Bucket, Key: 'in/a b.csv', Conditions: Conditions as Conditions, Expires: Number(expires ?? 3600) }
-  const { fields } = await createPresignedPost(s3, wanted)
-  return Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== ''))
-}
-
-function formOf(fields: Record<string, string | Buffer<ArrayBuffer>>) {
-  const form = new FormData()
-  for (const [name, value] of Object.entries(fields)) {
-    if (typeof value === 'string') form.set(name, value)
-    else form.set(name, new Blob([value]), 'C:\\in\\ü.bin')
-  }
-  const response = new Response(form)
-  const type = response.headers.get('content-type') ?? ''
-  return response.arrayBuffer().then((body) => ({ body: Buffer.from(body), type }))
-}
-
-async function post(fields: Record<string, string | Buffer<ArrayBuffer>>): Promise<Response> {
-  const { body, type } = await formOf(fields)
-  return fetch(`${server.endpoint}/${Bucket}`, { method: 'POST', headers: { 'content-type': type }, body })
-}
-
-const unescaped = (xml: string) => xml.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
