@@ -78,7 +78,7 @@ it('asks, has the service erase the workspace, and waits; repeated, it goes on w
   const again = await admin(...erasing('ws_a'))
   expect([again.code, again.stdout]).toEqual([0, ''])
   expect(again.stderr).toMatch(
-    /^Workspace ws_a is erased since 20.*Z, with 1 document \(1000 bytes\)\. There remain: late uploads until 20.*, usage files, events delivered \(/,
+    /^Workspace ws_a is erased since 20.*Z, with 1 document \(1000 bytes\)\. There remain: late uploads until 20.*, events delivered \(/,
   )
   expect((await admin('workspaces', 'show', 'ws_a')).stdout).toMatch(/^erasure +erased since 20/m)
 })
