@@ -18,10 +18,7 @@ export function applyAccountRules(template: Template, settings: Settings): void 
   if (rolePath) nameVersionsByPath(template, rolePath)
 }
 
-/**
- * With another path, CloudFormation replaces every role, but published versions keep the deleted one. So the path is
- * part of a version's id, like all else that a version keeps, and the aliases move to versions with the new roles.
- */
+/** Another path replaces every role, but a published version keeps the deleted one: so the path is part of its id. */
 function nameVersionsByPath(template: Template, rolePath: string): void {
   const hash = createHash('sha256').update(rolePath).digest('hex').slice(0, 8)
   for (const [formerId, version] of ofType(template, 'AWS::Lambda::Version')) {
