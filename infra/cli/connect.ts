@@ -58,7 +58,7 @@ async function ownRegion(stage: string | undefined): Promise<string | undefined>
   const { readOwnSettings } = await import('../deploy/settings.ts')
   try {
     const { region } = readOwnSettings(stage)
-    return region === undefined ? undefined : String(region)
+    return region ? String(region) : undefined
   } catch (error) {
     throw new CommandError('bad_configuration', (error as Error).message, { exitCode: 2, cause: error })
   }

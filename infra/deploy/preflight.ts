@@ -3,9 +3,9 @@ import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { EventBridge } from '@aws-sdk/client-eventbridge'
 import { Lambda } from '@aws-sdk/client-lambda'
 import { S3 } from '@aws-sdk/client-s3'
-import { statusOf } from '../../lib/aws/calls/failures.ts'
 import type { Settings } from './account-rules.ts'
 import { describeTable, problemsInIndexes, unlessMissing } from './describe-table.ts'
+import { explainAwsFailure } from './explain-aws-failure.ts'
 import { functions } from './functions.ts'
 import { resourcesOf } from './stack.ts'
 
@@ -127,5 +127,4 @@ async function* problemsInBuckets({ stackName, settings }: Deployment): AsyncGen
   }
 }
 
-const isDenied = (error: unknown) =>
-  error instanceof Error && (/^AccessDenied|^UnauthorizedOperation/.test(error.name) || statusOf(error) === 403)
+const isDenied = (error: unknown) => explainAwsFailure(error).reason === 'access_denied'

@@ -6,10 +6,13 @@ const GONE = /^(DELETE_COMPLETE|CREATE_FAILED)$/
 
 /** @returns none when there is no such stack; a physical id is a name, or whatever else Ref gives */
 export async function resourcesOf(StackName: string, abortSignal = NEVER) {
-  const options = { client: new CloudFormation(), abortSignal }
   const found: { logicalId: string; physicalId: string; type: string }[] = []
   try {
-    for await (const page of paginateListStackResources(options, { StackName })) {
+    for await (const page of paginateListStackResources(
+      { client: new CloudFormation() },
+      { StackName },
+      { abortSignal },
+    )) {
       for (const summary of page.StackResourceSummaries ?? []) {
         const { LogicalResourceId: logicalId, PhysicalResourceId: physicalId, ResourceType: type } = summary
         const isGone = GONE.test(summary.ResourceStatus ?? '')

@@ -65,6 +65,7 @@ beforeAll(async () => {
     if (String(asked.headers['x-amz-target']).startsWith('AWSEvents')) {
       const { Name } = (await json(asked)) as { Name: string }
       if (Name === 'denied') return say(400, { __type: 'AccessDeniedException', message: 'no' })
+      if (Name === 'badly signed') return say(403, { __type: 'InvalidSignatureException', message: 'does not match' })
       return Name === 'files' ? say(200, { Name }) : say(400, { __type: 'ResourceNotFoundException', message: 'none' })
     }
     if (!isDynamoDb && asked.method === 'GET') return say(200, { cloudwatchRoleArn: account.role })
@@ -157,6 +158,10 @@ describe('before a deployment, the account', () => {
   ])('%s: a warning at most, with what to set', async (_, has, settings, warnings) => {
     const expected = warnings.map((warning) => expect.stringMatching(warning))
     expect(await examine(has, settings)).toEqual({ problems: [], warnings: expected })
+  })
+
+  it('is not looked at with credentials that AWS does not accept: that is no right that they lack', async () => {
+    await expect(examine({}, { eventBus: 'badly signed' })).rejects.toThrow('does not match')
   })
 
   it('is not looked at without credentials, and the deployment says which to set', async () => {
