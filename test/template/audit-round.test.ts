@@ -2,7 +2,7 @@ import aslValidator from 'asl-validator'
 import { describe, expect, it } from 'vitest'
 import { NOTHING_AUDITED } from '../../lib/audit/findings.ts'
 import { MAX_SHARDS } from '../../lib/config.ts'
-import { readAuditDefinition } from '../support/state-machine/play-round.ts'
+import { readAuditDefinition } from '../support/play-round.ts'
 import { textOf } from '../support/template/intrinsics.ts'
 import { packagedService } from '../support/template/packages.ts'
 
@@ -57,6 +57,11 @@ describe('the state machine of the audit', () => {
       ])
       expect(TimeoutSeconds).toBeGreaterThan(Timeout)
     }
+  })
+
+  it('ends with what the other shards answer when one is lost with its execution', () => {
+    const { ItemProcessor, ToleratedFailurePercentage } = machine().Definition.States.Shards
+    expect([ItemProcessor.ProcessorConfig.Mode, ToleratedFailurePercentage]).toEqual(['DISTRIBUTED', 100])
   })
 
   it('fits into what an execution may have: its history, and the answers of all shards', () => {

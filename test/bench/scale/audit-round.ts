@@ -1,7 +1,7 @@
 import { type AuditTask, performAuditTask, type RoundReport } from '../../../lib/audit/audit-round.ts'
 import { createReadPace, paceReads } from '../../../lib/aws/read-pace.ts'
 import { READS_PER_SECOND_OF_SHARD } from '../../../lib/config.ts'
-import { playRound, readAuditDefinition } from '../../support/state-machine/play-round.ts'
+import { playRound, readAuditDefinition } from '../../support/play-round.ts'
 import { clock, dependenciesOf, type Spent, type World } from './world.ts'
 
 export interface RoundOptions {

@@ -8,8 +8,8 @@ import { type Finding, findingId } from '../../../lib/audit/findings.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
 import { countMore } from '../add-up.ts'
+import { playRound, readAuditDefinition } from '../play-round.ts'
 import { createPorts, type Ports } from '../ports.ts'
-import { playRound, readAuditDefinition } from '../state-machine/play-round.ts'
 
 const { signal } = new AbortController()
 const DEFINITION = readAuditDefinition()
@@ -75,7 +75,7 @@ export async function playRoundOf(
     before = answer.catch(() => {})
     return answer
   }
-  const round = { definition: DEFINITION, roundId: 'round-1', signal, longestPauseMs: 0, invoke: afterOthers }
+  const round = { definition: DEFINITION, roundId: 'round-1', signal, invoke: afterOthers }
   const report = (await playRound(round)) as RoundReport
   return { report, findings, ids: [...new Set(findings.map(findingId))].toSorted(), tasks }
 }
