@@ -5,8 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { ROOT, read } from '../pages/pages.ts'
 import { fencedBlocks } from '../support/fenced-blocks.ts'
 import { run, standIn } from '../support/machine/program.ts'
+import { TO_CHOOSE_A_KEY } from '../support/template/cloudformation-accesses.ts'
+import { accessesIn } from '../support/template/cloudformation-asking.ts'
 import type { Access } from '../support/template/iam-accesses.ts'
-import { emptyConditions, isAllowed, type Statement } from '../support/template/iam-policies.ts'
+import { emptyConditions, isAllowed, type Statement, unusedRights } from '../support/template/iam-policies.ts'
 import { arnOf, readStatements, templateStatements } from '../support/template/iam-template.ts'
 import { type Packaged, packagedServices } from '../support/template/packages.ts'
 import { ACCOUNT, PLACEHOLDERS, statementsOfPolicies, textOfPolicy } from '../support/template/policy-files.ts'
@@ -172,4 +174,28 @@ describe('the rights of single commands', () => {
   ])('%s: %s on %s in %j is allowed: %s', (name, action, resource, context, isExpected) => {
     expect(isAllowed(statementsOfPolicies([name]), { action, resource, context: context ?? {} })).toBe(isExpected)
   })
+
+  // S3 user guide, "Using server-side encryption with AWS KMS keys"; DynamoDB developer guide, "Encryption at rest".
+  const { KMS_KEY_ARN: ofBuckets = '', TABLES_KEY_ARN: ofTables = '' } = PLACEHOLDERS
+  const OF_KEYS: [asking: RegExp, service: string, key: string, rights: string][] = [
+    [/^s3:GetObject/, 's3', ofBuckets, 'kms:Decrypt'],
+    [/^s3:PutObject$/, 's3', ofBuckets, 'kms:GenerateDataKey'],
+    [/^dynamodb:(\w+Item|Query)$/, 'dynamodb', ofTables, 'kms:Decrypt DescribeKey'],
+    [/^dynamodb:RestoreTable/, 'dynamodb', ofTables, TO_CHOOSE_A_KEY],
+  ]
+
+  it.each(['smoke', 'doctor', 'restore'])(
+    '%s: those of keys go with what it reads and writes, by way of AWS',
+    (name) => {
+      const statements = statementsOfPolicies([name])
+      const actions = statements.flatMap((statement) => statement.actions)
+      const needed = OF_KEYS.filter(([asking]) => actions.some((action) => asking.test(action)))
+      const accesses = needed.flatMap(([, service, key, rights]) =>
+        accessesIn([[key, rights, { 'kms:ViaService': `${service}.us-east-1.amazonaws.com` }]]),
+      )
+      expect(accesses.filter((access) => !isAllowed(statements, access))).toEqual([])
+      expect(unusedRights(statements, accesses).filter((right) => right.includes(' kms:'))).toEqual([])
+      expect(accesses.filter(({ context, ...bare }) => isAllowed(statements, bare))).toEqual([])
+    },
+  )
 })

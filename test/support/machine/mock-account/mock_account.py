@@ -27,7 +27,6 @@ from moto.awslambda.models import EventSourceMapping
 from moto.awslambda.responses import LambdaResponse
 from moto.cloudformation import models as cloudformation
 from moto.cloudformation import parsing, responses
-from moto.cloudformation.exceptions import ValidationError
 from moto.core.common_models import CloudFormationModel
 from moto.core.responses import ActionResult
 from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
@@ -118,7 +117,7 @@ class DeploymentGroup(Placeholder):
 
 
 class Alias(Placeholder):
-    """Gets another version by CodeDeploy, which stops while an alarm of the group is on, and knows the version it starts from."""
+    """Gets another version by CodeDeploy, which stops while an alarm of the group is on."""
 
     __module__ = "moto.cloudformation"
 
@@ -141,9 +140,6 @@ class Alias(Placeholder):
         version = str(cloudformation_json["Properties"]["FunctionVersion"])
         if version == alias.version:
             return alias
-        current = backend.get_alias(alias.alias, alias.function_name).function_version
-        if current != alias.version:
-            raise RuntimeError(f"the alias has version {current}, not the version {alias.version} that the deployment starts from")
         group = cloudformation_json["UpdatePolicy"]["CodeDeployLambdaAliasUpdate"]["DeploymentGroupName"]
         on = [] if cls.is_taken_back else DeploymentGroup.by_id[group].alarms_on(region_name)
         if on:
@@ -626,18 +622,7 @@ def update_termination_protection(self):
     return ActionResult({"StackId": stack.stack_id})
 
 
-delete_of_moto = cloudformation.CloudFormationBackend.delete_stack
-
-
-def delete_stack(self, name_or_stack_id):
-    for stack in self.stacks.values():
-        if name_or_stack_id in (stack.name, stack.stack_id) and getattr(stack, "enable_termination_protection", False):
-            raise ValidationError(message=f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled")
-    delete_of_moto(self, name_or_stack_id)
-
-
 responses.CloudFormationResponse.update_termination_protection = update_termination_protection
-cloudformation.CloudFormationBackend.delete_stack = delete_stack
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CloudFormation } from '@aws-sdk/client-cloudformation'
@@ -10,19 +10,20 @@ import { expect, vi } from 'vitest'
 import { resourcesOf } from '../../../../infra/deploy/stack.ts'
 import { type FilePath, formatFileId } from '../../../../lib/ids.ts'
 import { matches } from '../../stream-records.ts'
+import { accessesOfStack } from '../../template/cloudformation-accesses.ts'
 import type { Statement } from '../../template/iam-policies.ts'
 import { copyProject, serverless } from '../../template/packages.ts'
 import { PLACEHOLDERS, statementsOfPolicies } from '../../template/policy-files.ts'
 import { type AdminResult, jsonLines, runAdmin } from '../admin.ts'
 import { type DeployedApi, serveDeployed } from './deployed-api.ts'
-import { startGate } from './gate.ts'
-import { MOCK_ACCOUNT, signedFor, TABLES_KEY } from './identities.ts'
+import { MOCK_ACCOUNT, startGate } from './gate.ts'
 import { startMockAccount } from './start.ts'
 
 export const STACK = 'container-file-promotion-prod'
 const REGION = 'eu-west-1'
 export const WEB_ACL = `arn:aws:wafv2:${REGION}:111122223333:regional/webacl/main/0aaaaaaa-1111-2222-3333-444444444444`
-export const KMS_KEY = `arn:aws:kms:${REGION}:${MOCK_ACCOUNT}:key/0aaaaaaa-1111-2222-3333-444444444444`
+/** The key of tables, where they have one of their own. */
+export const TABLES_KEY = `arn:aws:kms:${REGION}:${MOCK_ACCOUNT}:key/0bbbbbbb-1111-2222-3333-444444444444`
 /** Files of 8 MiB are copied in parts, too, and take moto less time than those of 64 MiB. */
 export const SMALL_PARTS = { multipartThresholdBytes: '8388608' }
 
@@ -46,7 +47,6 @@ export const rightsOf = (identity: Identity, names: readonly string[] = POLICIES
     ACCOUNT: MOCK_ACCOUNT,
     STAGE,
     WEB_ACL_ARN: WEB_ACL,
-    KMS_KEY_ARN: KMS_KEY,
     TABLES_KEY_ARN: TABLES_KEY,
     SANDBOX_BUCKET: `${stack}-sandboxbucket-*`,
     DOCUMENTS_BUCKET: `${stack}-documentsbucket-*`,
@@ -100,8 +100,10 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
   /** Asks DynamoDB Streams, for which there is no client here. */
   // biome-ignore lint/suspicious/noExplicitAny: an answer of another form for each action
   async function streams(action: string, input: object): Promise<any> {
-    const headers = { ...signedFor('dynamodb', REGION), 'x-amz-target': `DynamoDBStreams_20120810.${action}` }
-    const answer = await fetch(gate.endpoint, { method: 'POST', headers, body: JSON.stringify(input) })
+    // moto checks whether a request is signed, not by whom.
+    const authorization = `AWS4-HMAC-SHA256 Credential=test/20261121/${REGION}/dynamodb/aws4_request, Signature=x`
+    const headers = { authorization, 'x-amz-target': `DynamoDBStreams_20120810.${action}` }
+    const answer = await fetch(account.endpoint, { method: 'POST', headers, body: JSON.stringify(input) })
     return answer.json()
   }
 
@@ -124,7 +126,18 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
     asked: gate.asked,
     admin,
     framework,
-    deploy: (...args: string[]) => framework('deploy', ...args),
+    /** What CloudFormation does for the deployer counts as its own doing. */
+    async deploy(...args: string[]) {
+      const outcome = await framework('deploy', ...args)
+      const template = await readFile(join(project, '.serverless/cloudformation-template-update-stack.json'), 'utf8')
+      const accesses = accessesOfStack(JSON.parse(template).Resources, {
+        stackName,
+        account: MOCK_ACCOUNT,
+        region: REGION,
+      })
+      gate.asked.get('deployer')?.push(...accesses)
+      return outcome
+    },
     /** Rolls back to the first deployment, from what the framework kept of it. */
     async rollBack() {
       const { output } = await framework('deploy', 'list')
