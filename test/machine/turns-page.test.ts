@@ -34,7 +34,8 @@ if (process.env.KILL) process.kill(process.ppid, 'SIGKILL')
 await put(container + '.txt', container)
 `
 
-const service = useService()
+// No turn waits.
+const service = useService(() => ({ changes: { RATE_LIMIT_PER_MINUTE: '6000' } }))
 let [directory, proxy] = [] as unknown as [string, FaultProxy]
 beforeAll(async () => {
   proxy = await startFaultProxy(new URL(service().demo.base_url).origin)
@@ -49,7 +50,9 @@ afterAll(() => proxy?.stop())
 const fileOf = (language: string) => ({ js: 'turn.mjs', python: 'turn.py' })[language] ?? language
 
 /** Where a program is killed: at one of its calls, before or after the service has done it; or by the agent. */
-type Kill = { call: number; when: 'before' | 'after' } | 'in the agent'
+type Kill = { callsLeft: number; when: 'before' | 'after' } | 'in the agent'
+/** One to list the documents of each former container, one to put them back, one to promote. */
+const callsOf = (containers: string[]) => containers.length + 1
 
 /** A session in a workspace of its own. */
 async function newSession(language: string) {
@@ -67,7 +70,8 @@ async function newSession(language: string) {
     const printed = printedBy(program)
     proxy.calls.length = 0
     proxy.fault = () => {
-      if (kill === undefined || kill === 'in the agent' || proxy.calls.length !== kill.call) return undefined
+      if (kill === undefined || kill === 'in the agent') return undefined
+      if (proxy.calls.length !== callsOf(containers) - kill.callsLeft) return undefined
       program.kill('SIGKILL')
       return { kind: kill.when === 'after' ? 'lose_answer' : 'refuse' }
     }
@@ -81,7 +85,7 @@ async function newSession(language: string) {
 /** Each document's filename and content, by the time of its promotion. */
 async function documentsOf(workspaceId: WorkspaceId) {
   const headers = { authorization: `Bearer ${await service().newKey(workspaceId)}` }
-  const list = await fetch(`${service().demo.base_url}/files`, { headers })
+  const list = await fetch(`${service().demo.base_url}/files?limit=100`, { headers })
   const { data } = (await list.json()) as { data: { id: string; filename: string }[] }
   const contents = data.map(async ({ id, filename }) => {
     const content = await fetch(`${service().demo.base_url}/files/${id}/content`, { headers })
@@ -116,34 +120,39 @@ describe('docs/turns.md', () => {
       ])
       const third = await turn(['s1', 's2', 's3'])
       expect(third.printed).toContain('the agent finds "s1 s2 "')
-      expect(await documentsOf(workspaceId)).toEqual(KEPT)
+      expect(await documentsOf(workspaceId)).toEqual(keptAfter(['s1', 's2', 's3']))
       // Once more, when all is done.
       const again = await turn(['s1', 's2', 's3'])
       expect([again.code, lines(again.printed).filter((line) => line.startsWith('promoted'))]).toEqual([0, []])
-      expect(await documentsOf(workspaceId)).toEqual(KEPT)
+      expect(await documentsOf(workspaceId)).toEqual(keptAfter(['s1', 's2', 's3']))
     },
   )
 
-  const KILLS: Kill[] = [1, 2, 3].flatMap((call) => ['before', 'after'].map((when) => ({ call, when }) as Kill))
+  const KILLS: Kill[] = [2, 1, 0].flatMap((callsLeft) =>
+    (['before', 'after'] as const).map((when) => ({ callsLeft, when })),
+  )
   it.each(PROGRAMS)('$language: killed at any call, or while the agent works, and started again', async (program) => {
     if (!(await isInstalled('docs/turns.md', program.language, program.text))) return
+    const { workspaceId, turn } = await newSession(program.language)
+    const containers = ['s1']
+    expect((await turn(containers)).code).toBe(0)
     for (const kill of [...KILLS, 'in the agent' as const]) {
-      const { workspaceId, turn } = await newSession(program.language)
-      expect((await turn(['s1'])).code).toBe(0)
-      const killed = await turn(['s1', 's2'], kill)
+      containers.push(`s${containers.length + 1}`)
+      const killed = await turn(containers, kill)
       expect(killed.code, JSON.stringify(kill)).toBe(null)
-      expect(await turn(['s1', 's2']), killed.printed).toMatchObject({ code: 0, calls: 3 })
-      await turn(['s1', 's2', 's3'])
-      expect(await documentsOf(workspaceId), JSON.stringify(kill)).toEqual(KEPT)
+      expect(await turn(containers), killed.printed).toMatchObject({ code: 0, calls: callsOf(containers) })
+      expect(await documentsOf(workspaceId), JSON.stringify(kill)).toEqual(keptAfter(containers))
     }
   })
 })
 
-/** After three turns: each file once, but the log, which grew with each. */
-const KEPT = [
-  ...['output/log.txt: s1 ', 'output/log.txt: s1 s2 ', 'output/log.txt: s1 s2 s3 '],
-  ...['output/s1.txt: s1', 'output/s2.txt: s2', 'output/s3.txt: s3', 'output/same.csv: a,b'],
-]
+/** After a turn in each: each file once, but the log, which grew with each. */
+const keptAfter = (containers: string[]) =>
+  [
+    ...containers.map((_, last) => `output/log.txt: ${containers.slice(0, last + 1).join(' ')} `),
+    ...containers.map((container) => `output/${container}.txt: ${container}`),
+    'output/same.csv: a,b',
+  ].toSorted()
 /** Without the ids. */
 const lines = (printed: string) =>
   printed
