@@ -119,7 +119,7 @@ describe('the table of methods', () => {
   const [, , ...rows] = (/^\| Tests, by[\s\S]+?(?=\n\n)/m.exec(PAGE)?.[0] ?? '')
     .split('\n')
     .map((line) => line.slice(2, -2).split(' | '))
-  const tests = ['lists', 'files', 'errors']
+  const tests = ['files', 'errors']
     .map((subject) => readFileSync(join(ROOT, `test/machine/vendor-libraries-${subject}.test.ts`), 'utf8'))
     .join('\n')
   const methodsIn = (cell = '') => [...cell.matchAll(/`(\w[^`]*)`/g)].map(([, name]) => name)

@@ -1,20 +1,22 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { requestErasure } from '../../lib/administration/request-erasure.ts'
 import { useService } from '../support/machine/services.ts'
 import { auditAtLast, promote, remove, storesOf, stormyWorkspace } from '../support/machine/storm.ts'
+import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 
-const LEAVING = 20
+const LEAVING = 12
 const STAYING = 4
 const CLIENTS = 12
-const KILLS = 5
+const KILLS = 3
+const HOUR_MS = 3_600_000
 const signal = AbortSignal.timeout(600_000)
-// The function that erases is invoked all the time.
+// The functions with a schedule are invoked all the time.
 const service = useService(() => ({ everyMs: 300 }))
 
-it('of twenty workspaces erased while twelve clients use them and functions are killed, nothing is left; others are exact', {
+it('of twelve workspaces erased while twelve clients use them and functions are killed, nothing is left; others are exact', {
   timeout: 600_000,
 }, async () => {
   const { demo, directory, functions, s3 } = service()
@@ -102,4 +104,16 @@ it('of twenty workspaces erased while twelve clients use them and functions are 
   // Closed, then without keys: both were met.
   expect([statuses.get(403), statuses.get(401)]).toEqual([expect.any(Number), expect.any(Number)])
   console.log(`storm of erasures: ${answers} answers, ${KILLS} kills, statuses ${[...statuses].join(' ')}`)
+})
+
+it('the schedule of the resolver has what a process left behind undone: its bytes are free again', async () => {
+  const { documents, ledger } = await storesOf(service().directory)
+  const attempt = newAttempt({ workspaceId: service().newWorkspaceId(), leaseEndsAtMs: Date.now() - HOUR_MS })
+  await documents.begin(pendingOf(attempt), undefined, signal)
+  await ledger.hold(attempt, signal, 0)
+  const read = () => ledger.read(attempt.workspaceId, signal)
+  expect(await read()).toMatchObject({ usedBytes: attempt.sizeBytes })
+  await vi.waitFor(async () => expect(await read()).toMatchObject({ usedBytes: 0, holds: [] }), {
+    timeout: 120_000,
+  })
 })

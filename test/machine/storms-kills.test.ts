@@ -12,7 +12,7 @@ import {
   stormyWorkspace,
 } from '../support/machine/storm.ts'
 
-const KILLS = Number(process.env.STORM_KILLS ?? 10)
+const KILLS = Number(process.env.STORM_KILLS ?? 6)
 const CLIENTS = 12
 const MINUTE_MS = 60_000
 const BYTES = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251))
