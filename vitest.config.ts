@@ -49,7 +49,6 @@ const LONGEST = [
   'storms-kills',
   'turns-page',
   'planted-bugs',
-  'roll-back',
   'file-operations',
   'random-histories',
   'clients-page',

@@ -1,12 +1,18 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CloudWatch } from '@aws-sdk/client-cloudwatch'
 import { DynamoDB } from '@aws-sdk/client-dynamodb'
 import { EventBridge } from '@aws-sdk/client-eventbridge'
+import { Lambda } from '@aws-sdk/client-lambda'
 import { S3 } from '@aws-sdk/client-s3'
 import { SQS } from '@aws-sdk/client-sqs'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { keyOf } from '../../infra/deploy/functions.ts'
+import { SERVERLESS_CLI } from '../../infra/deploy/serverless-cli.ts'
 import { resourcesOf } from '../../infra/deploy/stack.ts'
-import { jsonLines } from '../support/machine/admin.ts'
+import { fencedBlocks } from '../support/fenced-blocks.ts'
+import { jsonLines, ROOT } from '../support/machine/admin.ts'
 import { MOCK_ACCOUNT } from '../support/machine/mock-account/gate.ts'
 import {
   expectBackedUp,
@@ -20,6 +26,7 @@ import {
   WEB_ACL,
 } from '../support/machine/mock-account/stage.ts'
 import { isMotoInstalled } from '../support/machine/mock-account/start.ts'
+import { run, standIn } from '../support/machine/program.ts'
 import { isAllowed, unusedRights } from '../support/template/iam-policies.ts'
 
 vi.setConfig({ testTimeout: 480_000, hookTimeout: 300_000 })
@@ -182,6 +189,47 @@ describe.runIf(isMotoInstalled())('a stage in an account, from its first deploym
     expect((await stage.stack())?.Tags).toEqual(Tags)
     expect(Tags).toContainEqual({ Key: 'service', Value: 'container-file-promotion' })
     expect((await stage.environmentOfFunction()).RATE_LIMIT_PER_MINUTE).toBe('600')
+  })
+
+  it('whose new version is no good comes back by the commands of the page, while an alarm keeps a rollback off', async () => {
+    const git = (...args: string[]) =>
+      run('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd: stage.project })
+    const commit = async (tag: string) => {
+      await git('add', '--all')
+      await git('commit', '--quiet', '--no-verify', '--message', tag)
+      await git('tag', tag)
+    }
+    const live = { FunctionName: `${STACK}-promote-container-file`, Qualifier: 'live' }
+    const liveCode = async () => (await new Lambda({}).getFunctionConfiguration(live)).CodeSha256
+    await writeFile(join(stage.project, '.gitignore'), 'node_modules\nsettings\n.serverless\n')
+    await git('init', '--quiet')
+    await commit('good')
+    const good = await liveCode()
+    await appendFile(join(stage.project, 'dist/promote-container-file.mjs'), '\n// A bug.\n')
+    await commit('bad')
+    await expectDeployed()
+    const bad = await liveCode()
+    expect(bad).not.toBe(good)
+    const alarm = { AlarmName: `${STACK}-server-error-rate`, StateReason: 'a test' }
+    await new CloudWatch({}).setAlarmState({ ...alarm, StateValue: 'ALARM' })
+    expect(await stage.rollBack()).toEqual(outcome(false, 'alarms are on'))
+    expect(await liveCode()).toBe(bad)
+
+    const { Tags } = (await stage.stack()) ?? {}
+    const before = [await stage.tables(), await stage.keptBuckets()]
+    const [, section = ''] = (await readFile(join(ROOT, 'docs/deploy.md'), 'utf8')).split('\n## Roll back\n')
+    const script = `${fencedBlocks(section)[0]?.text}`.replace('COMMIT', 'good')
+    const asked = join(stage.project, '../asked')
+    const found = await standIn(join(stage.project, '../bin'), {
+      npm: `echo "$*" >> '${asked}'`,
+      npx: `shift; exec '${process.execPath}' '${SERVERLESS_CLI}' "$@"`,
+    })
+    const env = { ...found, ...stage.as('deployer'), AWS_REGION: '', PROMOTION_BUILD: 'skip' }
+    await run('bash', ['-eu', '-c', script], { cwd: stage.project, env })
+    expect(await readFile(asked, 'utf8')).toBe('ci\nrun admin -- --stage prod smoke\n')
+    expect([await liveCode(), (await stage.stack())?.Tags]).toEqual([good, Tags])
+    expect([await stage.tables(), await stage.keptBuckets()]).toEqual(before)
+    await new CloudWatch({}).setAlarmState({ ...alarm, StateValue: 'OK' })
   })
 
   it('stops, and is resumed as it was deployed', async () => {
