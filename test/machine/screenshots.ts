@@ -19,7 +19,7 @@ await buildFunctions({ root: ROOT, outDir: join(ROOT, 'dist') })
 const definition = readServiceDefinition()
 const where = { definition, port: 0, directory, environment: {} }
 const service = await startLocalService({ ...where, log: () => {} })
-const { browser, stop } = await startBrowser()
+const browser = await startBrowser(directory)
 try {
   for (const { name, ...view } of VIEWS) {
     const page = await browser.newPage(view)
@@ -32,7 +32,7 @@ try {
     await page.close()
   }
 } finally {
-  await stop()
+  await browser.close()
   await service.stop()
   await rm(directory, { recursive: true, force: true })
 }

@@ -1,16 +1,17 @@
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
-import { startBrowser, type TestBrowser } from './browser.ts'
+import { oncePerRun } from '../once-per-run.ts'
+import { startBrowser, unpackBrowser } from './browser.ts'
 import { useService } from './services.ts'
 
 /** A browser, and the page of a service of the file's own. */
 export function usePage() {
   const service = useService()
-  let chromium: TestBrowser
+  let browser: Browser
   beforeAll(async () => {
-    chromium = await startBrowser()
+    browser = await startBrowser(await oncePerRun('browser', unpackBrowser))
   })
-  afterAll(() => chromium?.stop())
+  afterAll(() => browser?.close())
   const home = () => new URL('/', service().demo.base_url).href
 
   return {
@@ -20,7 +21,7 @@ export function usePage() {
 
     /** @returns the page, and what should stay empty: errors of its console, requests to other hosts (and ports) */
     async open(url = home(), options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<unknown>) {
-      const page = await chromium.browser.newPage(options)
+      const page = await browser.newPage(options)
       onTestFinished(() => page.close())
       const wrong: string[] = []
       page.on('console', (message) => {
