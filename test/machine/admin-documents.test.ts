@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { jsonLines } from '../support/machine/admin.ts'
 import { useAdministration } from '../support/machine/use-administration.ts'
+import type { TestWorkspace } from '../support/protocol/workspaces.ts'
 
-const { admin, service, workspaceWithDocument } = useAdministration()
+const { admin, service, promote, workspaceWithDocument } = useAdministration()
+const promoted = async (workspace: TestWorkspace) => ((await promote(workspace)).body as { id: string }).id
 
 describe('npm run admin -- documents', () => {
   it('lists, shows and deletes, gives the bytes back, and bears being repeated', async () => {
@@ -54,5 +56,44 @@ describe('npm run admin -- documents', () => {
     expect(show).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('has no document') })
     expect(remove).toMatchObject({ code: 0, stderr: expect.stringContaining('no such document') })
     expect(await service().stateOf(yours)).toMatchObject({ documents: 1, objects: 1, usedBytes: 1000 })
+  })
+})
+
+describe('npm run admin -- documents expire', () => {
+  it('sets and takes away when documents expire, and names those that are gone: exit code 1', async () => {
+    const { documentId, ...workspace } = await workspaceWithDocument('ws_expire')
+    const [deleted, kept, other] = [await promoted(workspace), await promoted(workspace), await promoted(workspace)]
+    const expire = (...args: string[]) => admin('documents', 'expire', 'ws_expire', ...args)
+    await admin('documents', 'delete', 'ws_expire', deleted, '--yes')
+    const mixed = await expire(documentId, deleted, other, '--in', '1s', '--json')
+    const at = expect.stringMatching(/^20.*:\d\d\.000Z$/)
+    const [ofWorkspace, code] = [{ workspace_id: 'ws_expire' }, mixed.code]
+    expect([code, jsonLines(mixed)]).toEqual([
+      1,
+      [
+        { ...ofWorkspace, document_id: documentId, outcome: 'set', expires_at: at },
+        { ...ofWorkspace, document_id: deleted, outcome: 'absent' },
+        { ...ofWorkspace, document_id: other, outcome: 'set', expires_at: at },
+      ],
+    ])
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect(await expire(documentId, '--never')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${documentId}: has expired.\n`,
+    })
+    const listed = await admin('documents', 'list', 'ws_expire', '--json')
+    const isKept = jsonLines(listed).map(({ document_id, expires_at }) => [document_id, expires_at === undefined])
+    expect(Object.fromEntries(isKept)).toEqual({ [documentId]: false, [other]: false, [kept]: true })
+    expect((await admin('documents', 'show', 'ws_expire', other)).stdout).toMatch(/\nexpired +20/)
+  })
+
+  it('is not bound by the longest time of the workspace, but says so', async () => {
+    const { documentId } = await workspaceWithDocument('ws_beyond')
+    await admin('workspaces', 'set', 'ws_beyond', '--expire-at-most', '1d')
+    const expire = (...options: string[]) => admin('documents', 'expire', 'ws_beyond', documentId, ...options)
+    const longer = 'That is longer than ws_beyond allows: 1d.\n'
+    expect((await expire('--in', '1d')).stderr).toMatch(/^file_\w+: expires 20.*\.\n$/)
+    expect((await expire('--in', '25h')).stderr).toMatch(new RegExp(`^${longer}file_\\w+: expires 20.*\\.\n$`))
   })
 })

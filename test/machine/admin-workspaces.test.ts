@@ -1,9 +1,19 @@
 import { describe, expect, it, vi } from 'vitest'
 import { jsonLines } from '../support/machine/admin.ts'
 import { useAdministration } from '../support/machine/use-administration.ts'
+import type { TestWorkspace } from '../support/protocol/workspaces.ts'
 
 const MIB = 1024 * 1024
-const { admin, service, promote, workspaceWithDocument } = useAdministration()
+const HOUR_S = 3600
+const { admin, adminAsked, service, promote, workspaceWithDocument } = useAdministration()
+
+/** A document's seconds from now until it expires, to the minute; undefined: it never does. */
+async function secondsLeft(workspaceId: string): Promise<Record<string, number | undefined>> {
+  const listed = jsonLines(await admin('documents', 'list', workspaceId, '--json'))
+  const left = (at: unknown) => at && Math.round((Date.parse(`${at}`) - Date.now()) / 60_000) * 60
+  return Object.fromEntries(listed.map((each) => [each.document_id, left(each.expires_at)]))
+}
+const promoted = async (workspace: TestWorkspace) => ((await promote(workspace)).body as { id: string }).id
 
 describe('npm run admin -- workspaces', () => {
   it('changes nothing by creating again', async () => {
@@ -39,26 +49,51 @@ describe('npm run admin -- workspaces', () => {
 })
 
 describe('npm run admin -- workspaces set', () => {
-  it('gives the keys of a workspace its limit, and takes it back', async () => {
+  it('sets the limit of its keys, whether they are refused, and a label, which stays', async () => {
     const { token } = await workspaceWithDocument('ws_plan')
-    const limitOf = async () => (await service().call('retrieve_key', { token } as never, {})).body
-    const set = (limit: string) => admin('workspaces', 'set', 'ws_plan', '--requests-per-minute', limit, '--json')
-    expect(jsonLines(await set('300'))).toMatchObject([{ requests_per_minute: 300 }])
-    expect(await limitOf()).toMatchObject({ requests_per_minute: 300 })
-    expect(jsonLines(await set('default'))).toMatchObject([{ requests_per_minute: null }])
-    expect(await limitOf()).toMatchObject({ requests_per_minute: 600 })
-  })
-
-  it('refuses the keys of a workspace, and lets them in again; its label stays', async () => {
-    const { token } = await workspaceWithDocument('ws_off')
-    const reasonOf = async () => (await service().call('retrieve_key', { token } as never, {})).body
-    const set = (...options: string[]) => admin('workspaces', 'set', 'ws_off', ...options, '--json')
+    const key = async () => (await service().call('retrieve_key', { token } as never, {})).body
+    const set = (...options: string[]) => admin('workspaces', 'set', 'ws_plan', ...options, '--json')
+    expect(jsonLines(await set('--requests-per-minute', '300'))).toMatchObject([{ requests_per_minute: 300 }])
+    expect(await key()).toMatchObject({ requests_per_minute: 300 })
     const label = 'ACME Ltd, 0815'
     expect(jsonLines(await set('--disabled', 'yes', '--label', label))).toMatchObject([{ disabled: true, label }])
-    expect(await reasonOf()).toMatchObject({ error: { metadata: { reason: 'workspace_disabled' } } })
-    expect(jsonLines(await set('--disabled', 'no'))).toMatchObject([{ label }])
-    await vi.waitFor(async () => expect(await reasonOf()).toMatchObject({ workspace_id: 'ws_off' }), 5000)
+    expect(await key()).toMatchObject({ error: { metadata: { reason: 'workspace_disabled' } } })
+    const opened = jsonLines(await set('--disabled', 'no', '--requests-per-minute', 'default'))
+    expect(opened).toMatchObject([{ disabled: false, label, requests_per_minute: null }])
+    await vi.waitFor(async () => expect(await key()).toMatchObject({ requests_per_minute: 600 }), 5000)
     expect((await set('--disabled', 'maybe')).code).toBe(2)
+  })
+
+  it('changes what is given, for new documents only, and refuses a default above the longest time', async () => {
+    const { documentId, ...workspace } = await workspaceWithDocument('ws_kept')
+    const set = (...options: string[]) => admin('workspaces', 'set', 'ws_kept', ...options, '--json')
+    const shown = async () => jsonLines(await admin('workspaces', 'show', 'ws_kept', '--json'))[0]
+    expect(await shown()).toMatchObject({ expire_after_seconds: null })
+
+    const both = { expire_after_seconds: 2 * HOUR_S, expire_at_most_seconds: 4 * HOUR_S }
+    expect(jsonLines(await set('--expire-after', '2h', '--expire-at-most', '4h'))).toMatchObject([both])
+    const ofDefault = await promoted(workspace)
+    expect(await set('--expire-at-most', '1h')).toMatchObject({ code: 2, stdout: '' })
+    expect(await set('--expire-after', '5h')).toMatchObject({ code: 2, stdout: '' })
+    expect(await shown()).toMatchObject(both)
+    await set('--expire-after', 'never')
+    expect(await shown()).toMatchObject({ expire_at_most_seconds: 4 * HOUR_S })
+    const ofLimit = await promoted(workspace)
+    await set('--expire-at-most', 'never')
+    expect(await shown()).toMatchObject({ expire_at_most_seconds: null })
+    const ofNone = await promoted(workspace)
+    const expected = { [documentId]: undefined, [ofDefault]: 2 * HOUR_S, [ofLimit]: 4 * HOUR_S, [ofNone]: undefined }
+    expect(await secondsLeft('ws_kept')).toEqual(expected)
+  })
+
+  it('undoes nothing of another administrator, who was faster than the answer', async () => {
+    await workspaceWithDocument('ws_two')
+    const set = (quota: string) => ['workspaces', 'set', 'ws_two', '--quota', quota]
+    const asked = await adminAsked(() => admin(...set('20GB')), ...set('1'))
+    expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('Other requests are changing this') })
+    const [shown] = jsonLines(await admin('workspaces', 'show', 'ws_two', '--json'))
+    expect(shown?.quota_bytes).toBe(20e9)
+    expect((await adminAsked(async () => {}, ...set('1'))).code).toBe(0)
   })
 })
 
