@@ -118,11 +118,7 @@ it('what programs see has the fields that docs/administration.md names, for ever
   await expectFields('documents expire', 'ws_demo', id, '--in', '1h')
   await expectFields('documents list', 'ws_demo')
   await expectFields('documents show', 'ws_demo', id)
-  const { base_url, management_key } = service().demo
-  await fetch(`${base_url}/files/${id}/links`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${management_key}` },
-  })
+  await service().ask('POST', `/files/${id}/links`)
   const links = await expectFields('documents links', 'ws_demo', id)
   await expectFields('documents unlink', 'ws_demo', id, `${links.lines[0]?.id}`, '--yes')
   await expectFields('documents delete', 'ws_demo', id, '--yes')

@@ -57,7 +57,7 @@ describe('docs/clients.md', () => {
   it.each(RUNNABLE)('$title: the block does the whole life of a file, though an answer is lost', async (block) => {
     if (!(await isInstalled(`"${block.title}" of docs/clients.md`, block.language, block.code))) return
     const workspaceId = service().newWorkspaceId()
-    const [apiKey, baseUrl] = [await service().newKey(workspaceId), service().demo.base_url]
+    const apiKey = await service().newKey(workspaceId)
     await service().putFile(workspaceId, 'sess_clients', 'output/report.csv', REPORT)
     const [command, file] = COMMANDS[block.language] as [string, string]
     await writeFile(join(directory, file), block.code)
@@ -73,8 +73,8 @@ describe('docs/clients.md', () => {
     const bytes = await readFile(join(directory, 'report.csv'))
     expect(bytes.equals(REPORT)).toBe(true)
     expect(stdout).toMatch(/file_[1-9A-HJ-NP-Za-km-z]+/)
-    const left = await fetch(`${baseUrl}/files`, { headers: { authorization: `Bearer ${apiKey}` } })
-    expect([left.headers.get('storage-used-bytes'), await left.json()]).toMatchObject(['0', { data: [] }])
+    const left = await service().ask('GET', '/files', { key: apiKey })
+    expect([left.headers.get('storage-used-bytes'), left.body.data]).toEqual(['0', []])
   })
 })
 
@@ -106,10 +106,8 @@ describe(`docs/clients.md, "${MANY}"`, () => {
       const { stdout } = await (library === 'fetch' ? runProgram().catch(runProgram) : runProgram())
       const lines = stdout.trim().split('\n')
       expect(lines).toEqual(paths.map((path) => expect.stringMatching(`^(kept|promoted) ${path} file_\\w+$`)))
-      const authorization = `Bearer ${await service().newKey(workspaceId)}`
-      const left = await fetch(`${service().demo.base_url}/files`, { headers: { authorization } })
-      const { data } = (await left.json()) as { data: { filename: string }[] }
-      expect(data.map(({ filename }) => filename).toSorted()).toEqual(paths)
+      const left = await service().ask('GET', '/files', { key: await service().newKey(workspaceId) })
+      expect(left.body.data.map(({ filename }: { filename: string }) => filename).toSorted()).toEqual(paths)
     },
   )
 })

@@ -7,12 +7,8 @@ const PARTS = 40
 const service = useService()
 
 it('5 GiB, the most by default, are promoted and put back to the last byte; one byte more is refused', async () => {
-  const { demo, s3, putFile } = service()
+  const { demo, s3, ask, putFile } = service()
   const [workspace, container] = [demo.workspace_id as WorkspaceId, demo.container_id]
-  const call = async (method: string, path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${demo.management_key}` }
-    return fetch(demo.base_url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-  }
   /** Of parts of which the stand-in keeps the bytes once. */
   const putLarge = async (path: string, last: string) => {
     await putFile(workspace, container, 'part', Buffer.alloc(PART_BYTES))
@@ -31,13 +27,12 @@ it('5 GiB, the most by default, are promoted and put back to the last byte; one 
     await s3.completeMultipartUpload({ ...upload, MultipartUpload: { Parts } })
     return `/containers/${container}/files/${formatFileId(path)}/promote`
   }
-  const refused = await call('POST', await putLarge('more', 'end.'))
-  expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('file_too_large')])
-  const promoted = await call('POST', await putLarge('most', 'end'))
-  const { id, size_bytes } = (await promoted.json()) as Record<string, unknown>
+  const refused = await ask('POST', await putLarge('more', 'end.'))
+  expect([refused.status, refused.body.error.metadata.reason]).toEqual([413, 'file_too_large'])
+  const { id, size_bytes } = (await ask('POST', await putLarge('most', 'end'))).body
   expect(size_bytes).toBe(PARTS * PART_BYTES)
-  const restored = await call('POST', '/containers/sess_next/files', { file_id: id })
-  expect([restored.status, await restored.json()]).toEqual([200, expect.objectContaining({ bytes: size_bytes })])
+  const restored = await ask('POST', '/containers/sess_next/files', { body: { file_id: id } })
+  expect(restored).toMatchObject({ status: 200, body: { bytes: size_bytes } })
   const Key = `sandboxes/${workspace}/sess_next/most`
   const { Body } = await s3.getObject({ Bucket: demo.sandbox_bucket, Key, Range: 'bytes=-3' })
   expect(await Body?.transformToString()).toBe('end')

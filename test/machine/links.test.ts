@@ -13,20 +13,16 @@ const HTML = '<script>document.title = "it runs"</script>'
 
 describe.skipIf(!HAS_BROWSER)('a link in a browser, which has no key', () => {
   const { service, open } = usePage()
-  const ask = async (method: string, path: string, body?: object) => {
-    const { base_url, management_key } = service().demo
-    const headers = { authorization: `Bearer ${management_key}` }
-    const answer = await fetch(base_url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-    return (await answer.json()) as Record<string, string>
-  }
   /** Of a document with these bytes and this type. */
   async function documentOf(path: string, bytes: Buffer, contentType: string): Promise<string> {
     const { workspace_id, container_id } = service().demo
     await service().putFile(workspace_id as WorkspaceId, container_id, path, bytes, contentType)
-    return `${(await ask('POST', `/containers/${container_id}/files/${formatFileId(path)}/promote`)).id}`
+    const promoted = await service().ask('POST', `/containers/${container_id}/files/${formatFileId(path)}/promote`)
+    return promoted.body.id
   }
-  const linkTo = async (id: string, disposition: string) =>
-    `${(await ask('POST', `/files/${id}/links`, { disposition })).url}`
+  const makeLink = async (id: string, disposition: string, key?: string) =>
+    (await service().ask('POST', `/files/${id}/links`, { body: { disposition }, ...(key && { key }) })).body
+  const linkTo = async (id: string, disposition: string): Promise<string> => (await makeLink(id, disposition)).url
   const typeOf = (page: Page) => page.evaluate('document.contentType')
 
   it('shows a picture', async () => {
@@ -56,9 +52,7 @@ describe.skipIf(!HAS_BROWSER)('a link in a browser, which has no key', () => {
 
   it.each(['text/html', 'image/svg+xml', 'application/xml'])('saves %s, and runs nothing of it', async (type) => {
     const id = await documentOf('a.html', Buffer.from(HTML), type)
-    expect((await ask('POST', `/files/${id}/links`, { disposition: 'inline' })).error).toMatchObject({
-      metadata: { reason: 'inline_not_allowed' },
-    })
+    expect((await makeLink(id, 'inline')).error).toMatchObject({ metadata: { reason: 'inline_not_allowed' } })
     const { page } = await open()
     const saving = page.waitForEvent('download')
     const address = await linkTo(id, 'attachment')
@@ -71,9 +65,7 @@ describe.skipIf(!HAS_BROWSER)('a link in a browser, which has no key', () => {
     const { workspace_id } = service().demo
     const id = await documentOf('b.txt', Buffer.from('b'), 'text/plain')
     const addresses = [await linkTo(id, 'attachment'), await linkTo(id, 'inline')]
-    const foreign = { headers: { authorization: `Bearer ${service().demo.standard_key}` }, method: 'POST' }
-    const answer = await fetch(`${service().demo.base_url}/files/${id}/links`, foreign)
-    const other = (await answer.json()) as { url: string; created_by: string }
+    const other = await makeLink(id, 'attachment', service().demo.standard_key)
     const statuses = () => Promise.all(addresses.map(async (each) => (await fetch(each)).status))
     const links = async () => (await service().admin('documents', 'links', workspace_id, id)).stdout
     const [, linkId = '', keyId = ''] = /(link_\w+) +attachment .* (key_\w+)/.exec(await links()) ?? []

@@ -24,14 +24,6 @@ beforeAll(async () => {
 })
 afterAll(() => proxy?.stop())
 
-const ask = async (method: string, path: string) => {
-  const answer = await fetch(`${service().demo.base_url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${platformKey}` },
-  })
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
-}
-
 /** Waits for what comes by itself. */
 const soon = <Seen>(look: () => Promise<Seen>) => vi.waitFor(look, { timeout: 90_000, interval: 1000 })
 
@@ -67,7 +59,7 @@ describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
     expect(stdout).toContain("state: 'scheduled'")
     const { demo, functions } = service()
     await functions.invoke(`${demo.environment.SERVICE_NAME}-erase-workspaces`, {})
-    const { body: erased } = await ask('GET', '/workspaces/ws_of_program/erasure')
+    const { body: erased } = await service().ask('GET', '/workspaces/ws_of_program/erasure', { key: platformKey })
     expect(erased.state).toBe('verifying')
     // The words of the page.
     const words = (erased.remains as { what: string }[]).map(({ what }) => what)
@@ -94,12 +86,10 @@ describe('docs/tenants-and-regions.md, "Tenants from a program"', () => {
 })
 
 it('"Events": the index is right, in whatever order and however often events come', async () => {
-  const { demo, directory } = service()
-  const headers = { authorization: `Bearer ${demo.management_key}`, 'file-shape': 'native' }
-  const ask = async (method: string, path: string) =>
-    (await (await fetch(`${demo.base_url}${path}`, { method, headers })).json()) as { id: string }
+  const { demo, directory, ask } = service()
   const promote = `/containers/${demo.container_id}/files/${demo.files[0]?.file_id}/promote`
-  const [kept, deleted] = [await ask('POST', promote), await ask('POST', promote)]
+  const { body: kept } = await ask('POST', promote)
+  const { body: deleted } = await ask('POST', promote)
   await ask('DELETE', `/files/${deleted.id}`)
   const events = await soon(async () => {
     const text = await readFile(join(directory, 'events.ndjson'), 'utf8')

@@ -84,10 +84,10 @@ async function newSession(language: string) {
 
 /** Each document's filename and content, by the time of its promotion. */
 async function documentsOf(workspaceId: WorkspaceId) {
-  const headers = { authorization: `Bearer ${await service().newKey(workspaceId)}` }
-  const list = await fetch(`${service().demo.base_url}/files?limit=100`, { headers })
-  const { data } = (await list.json()) as { data: { id: string; filename: string }[] }
-  const contents = data.map(async ({ id, filename }) => {
+  const key = await service().newKey(workspaceId)
+  const headers = { authorization: `Bearer ${key}` }
+  const { data } = (await service().ask('GET', '/files?limit=100', { key })).body
+  const contents = data.map(async ({ id, filename }: { id: string; filename: string }) => {
     const content = await fetch(`${service().demo.base_url}/files/${id}/content`, { headers })
     return `${filename}: ${await content.text()}`
   })

@@ -172,8 +172,8 @@ it.each(libraries)(
       deleted++
     }
     expect(deleted).toBe(7)
-    const left = await fetch(`${service().demo.base_url}/files`, { headers: { authorization: `Bearer ${key()}` } })
-    expect([left.headers.get('storage-used-bytes'), await left.json()]).toMatchObject(['0', { data: [] }])
+    const left = await service().ask('GET', '/files', { key: key() })
+    expect([left.headers.get('storage-used-bytes'), left.body.data]).toEqual(['0', []])
     await promote(SMALL.path)
   },
 )

@@ -100,6 +100,13 @@ function visit(demo: DemoFileContent, directory: string, stop: () => Promise<voi
     /** @param permissions omitted: a management key, with all that there is */
     newKey: (workspaceId: WorkspaceId, permissions?: Permission[]): Promise<string> =>
       addKey(keysTable, { workspaceId, kind: permissions ? 'standard' : 'management' }, permissions ?? ONLY_IF_LISTED),
+    /** Asks the API, with the management key of the demonstration unless another is given. */
+    async ask(method: string, path: string, { body, key = demo.management_key }: { body?: object; key?: string } = {}) {
+      const headers = { authorization: `Bearer ${key}` }
+      const answer = await fetch(demo.base_url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+      // biome-ignore lint/suspicious/noExplicitAny: an answer of another form for each path
+      return { status: answer.status, headers: answer.headers, body: (await answer.json()) as any }
+    },
     async putFile(workspaceId: WorkspaceId, containerId: string, path: string, body: Buffer, contentType?: string) {
       const Key = `sandboxes/${workspaceId}/${containerId}/${path}`
       await s3.putObject({ Bucket: demo.sandbox_bucket, Key, Body: body, ContentType: contentType })
