@@ -1,8 +1,7 @@
 import { watch as watchFolder } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildForDebugging } from '../bundle/build.ts'
-import { buildIfChanged } from '../bundle/build-if-changed.ts'
+import { buildForDebugging, buildFunctions } from '../bundle/build.ts'
 import { readServiceDefinition } from '../deploy/service-definition.ts'
 import type { LocalService } from './service.ts'
 import { createServiceLog } from './service-log.ts'
@@ -28,11 +27,13 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
 
   console.log('Building and starting …')
   const isForDebugging = watch || inspect !== undefined
+  // The tests build once for a run.
+  const isBuilt = process.env.PROMOTION_BUILD === 'skip'
   const definition = readServiceDefinition()
   const [{ startLocalService }] = await Promise.all([
     // This module is loaded while the build is at work.
     import('./service.ts'),
-    isForDebugging ? buildForDebugging(WHERE) : buildIfChanged(WHERE),
+    isForDebugging ? buildForDebugging(WHERE) : isBuilt || buildFunctions(WHERE),
   ])
   const log = createServiceLog({ directory, isVerbose: verbose, print: console.log })
   const service = await startLocalService({

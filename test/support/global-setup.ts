@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
-import { buildIfChanged } from '../../infra/bundle/build-if-changed.ts'
+import { buildFunctions } from '../../infra/bundle/build.ts'
 import { readServiceDefinition, type ServiceDefinition } from '../../infra/deploy/service-definition.ts'
 
 declare module 'vitest' {
@@ -12,7 +12,7 @@ declare module 'vitest' {
     definition: ServiceDefinition
     /** Where the accesses of this run's functions are written down; see aws-call-recorder.ts. */
     recordings: string
-    /** For once-per-run.ts: what the test files of a run share. */
+    /** What the test files of a run share: once-per-run.ts, and metafile.json of the bundle. */
     runDirectory: string
   }
 }
@@ -40,8 +40,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function prepare(): Promise<Prepared> {
   process.env.RECORD_AWS_CALLS_IN = RECORDINGS
+  // What the tests start uses this bundle, and writes nothing into dist/.
+  process.env.PROMOTION_BUILD = 'skip'
   process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import ${RECORDER}`
-  await buildIfChanged({ root: ROOT, outDir: join(ROOT, 'dist') })
+  const metafile = await buildFunctions({ root: ROOT, outDir: join(ROOT, 'dist') })
   const runDirectory = await mkdtemp(join(tmpdir(), 'promotion-run-'))
+  await writeFile(join(runDirectory, 'metafile.json'), JSON.stringify(metafile))
   return { definition: readServiceDefinition(), recordings: RECORDINGS, runDirectory }
 }

@@ -1,13 +1,14 @@
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { filesOf } from '../../infra/bundle/build.ts'
 import { requireTargets } from '../../infra/bundle/lean-sdk.ts'
 import { ROOT, read } from '../pages/pages.ts'
 import { PROMOTE_ENTRY, zipBudgetBytes, zippedBytes } from '../support/template/zips.ts'
 
 /** As every suite runs it, and as it is deployed. */
-const { metafile }: { metafile: Metafile } = JSON.parse(read('dist/built.json'))
+const metafile: Metafile = JSON.parse(readFileSync(join(inject('runDirectory'), 'metafile.json'), 'utf8'))
 /** A cold start reads these. */
 const outputs = filesOf({ root: ROOT, entryPoint: PROMOTE_ENTRY, metafile }, 'static')
 
