@@ -13,13 +13,8 @@ import { createAdmission } from '../../../lib/promotion/admission.ts'
 import { promoteContainerFile } from '../../../lib/promotion/promote-container-file.ts'
 import { createTelemetry } from '../../../lib/telemetry.ts'
 import { unlessMissing } from '../../deploy/describe-table.ts'
-import { type DemoFile, demoFiles } from './demo-files.ts'
 
-interface DemoContainer {
-  workspace_id: string
-  container_id: string
-  files: { path: string; file_id: string; size_bytes: number }[]
-}
+type DemoContainer = Awaited<ReturnType<typeof putContainer>>
 
 /** The demonstration, for people and scripts that try the service. */
 export interface Demo extends DemoContainer {
@@ -30,11 +25,14 @@ export interface Demo extends DemoContainer {
   full_workspace: DemoContainer & { management_key: string; standard_key: string }
 }
 
+type DemoFile = { path: string; contentType: string | undefined; body: Buffer }
 type Backends = { dynamoDb: DynamoDBClient; s3: S3Client; config: Config }
 
+const MIB = 1024 * 1024
+const TEXT = 'text/plain; charset=utf-8'
 const DEMO = { workspaceId: 'ws_demo' as WorkspaceId, containerId: 'sess_demo-r4k2' as ContainerId }
 const FULL = { workspaceId: 'ws_full' as WorkspaceId, containerId: 'sess_full' as ContainerId }
-const FULL_QUOTA_BYTES = 1024 * 1024
+const FULL_QUOTA_BYTES = MIB
 const FULL_DOCUMENT_BYTES = 1_000_000
 const FULL_FILES: DemoFile[] = [
   { path: 'fits.txt', contentType: 'text/plain', body: Buffer.from('Small enough for what is left.\n') },
@@ -46,7 +44,8 @@ const SEED_TIMEOUT_MS = 30_000
 export async function seed(backends: Backends, previous: Partial<Demo> = {}): Promise<Demo> {
   const { config } = backends
   const signal = AbortSignal.timeout(SEED_TIMEOUT_MS)
-  const { keyAdministration, workspaces } = openStores({ ...backends, now: Date.now })
+  const stores = openStores({ ...backends, now: Date.now })
+  const { keyAdministration, workspaces } = stores
   /** @param listed the permissions of a standard key; omitted: a management key, with all that there is */
   const addKey = async (workspaceId: WorkspaceId, former?: string, listed?: readonly Permission[]) => {
     const token = former ?? newToken(keyIdOf(workspaceId))
@@ -59,7 +58,7 @@ export async function seed(backends: Backends, previous: Partial<Demo> = {}): Pr
   // The first promotion would also create the workspace, but `keys create` asks for confirmation while it is missing.
   await workspaces.create(DEMO.workspaceId, { quotaBytes: config.defaultQuotaBytes }, signal)
   const { isNew } = await workspaces.create(FULL.workspaceId, { quotaBytes: FULL_QUOTA_BYTES }, signal)
-  if (isNew) await addDocument(backends)
+  if (isNew) await addDocument(backends, stores)
   const before = previous.full_workspace
   return {
     management_key: await addKey(DEMO.workspaceId, previous.management_key),
@@ -74,7 +73,7 @@ export async function seed(backends: Backends, previous: Partial<Demo> = {}): Pr
   }
 }
 
-async function putContainer(ids: typeof DEMO, files: DemoFile[], { s3, config }: Backends): Promise<DemoContainer> {
+async function putContainer(ids: typeof DEMO, files: DemoFile[], { s3, config }: Backends) {
   const keys = createObjectKeys(config.keyTemplates)
   for (const { path, contentType, body } of files) {
     const object = { Bucket: config.sandboxBucket, Key: keys.sandboxFile({ ...ids, path: path as FilePath }) }
@@ -90,11 +89,9 @@ async function putContainer(ids: typeof DEMO, files: DemoFile[], { s3, config }:
 }
 
 /** A document that takes up nearly all of the full workspace, promoted like any other. */
-async function addDocument(backends: Backends): Promise<void> {
-  const { config, s3 } = backends
+async function addDocument({ config, s3 }: Backends, stores: ReturnType<typeof openStores>): Promise<void> {
   const { workspaceId, containerId } = FULL
   const path = 'archive/first.bin' as FilePath
-  const stores = openStores({ ...backends, now: Date.now })
   const object = { Bucket: config.sandboxBucket, Key: stores.objectKeys.sandboxFile({ ...FULL, path }) }
   await s3.send(new PutObjectCommand({ ...object, Body: Buffer.alloc(FULL_DOCUMENT_BYTES, 1) }))
   const log = createLog({ serviceName: 'seed', functionName: 'seed' })
@@ -114,3 +111,34 @@ async function addDocument(backends: Backends): Promise<void> {
   await promoteContainerFile(request, { ...config, ...stores, log, admission: createAdmission(stores) })
   await s3.send(new DeleteObjectCommand(object))
 }
+
+/** Files such as tools leave in a sandbox. @param multipartThresholdBytes one of them is larger */
+function demoFiles({ multipartThresholdBytes }: Config): DemoFile[] {
+  return [
+    { path: 'output/report.csv', contentType: 'text/csv', body: csv(500) },
+    { path: 'output/summary.txt', contentType: TEXT, body: Buffer.from('All 500 rows were read.\n') },
+    // It has no type, as many tools store it; its content tells.
+    { path: 'output/pixel.png', contentType: undefined, body: PNG },
+    { path: 'empty.txt', contentType: 'text/plain', body: Buffer.alloc(0) },
+    { path: 'отчёты/итог 2026 – 結果 📄.txt', contentType: TEXT, body: Buffer.from('Привет, 世界\n') },
+    { path: 'data/large.bin', contentType: undefined, body: pattern(multipartThresholdBytes + 3 * MIB + 17) },
+  ]
+}
+
+function csv(rowCount: number): Buffer {
+  const rows = Array.from({ length: rowCount }, (_, i) => `${i + 1},sensor-${i % 7},${((i * 37) % 1000) / 10}`)
+  return Buffer.from(`row,sensor,value\n${rows.join('\n')}\n`)
+}
+
+/** Bytes in which no two parts are alike, so that a misplaced part is noticed. */
+function pattern(sizeBytes: number): Buffer {
+  const bytes = Buffer.alloc(sizeBytes)
+  for (let offset = 0; offset + 4 <= sizeBytes; offset += 4) bytes.writeUInt32LE((offset * 2_654_435_761) >>> 0, offset)
+  return bytes
+}
+
+/** One transparent pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+)
