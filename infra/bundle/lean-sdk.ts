@@ -22,16 +22,13 @@ export function requireTargets(inputs: readonly string[]): void {
   if (missing.length > 0) throw new Error(`infra/bundle/lean-sdk.ts finds no module for: ${missing.join(', ')}`)
 }
 
-const STRING_CONSTANT = /^const (_\w+) = ("[^"\\\n]*");$/gm
-const COMPUTED_KEY = /\[(_\w+)\]:/g
-
 /**
  * Modules that are imported but never used: strategies of retries; a region that no variable names; hashes that Node.js has
  * or no call asks for; a cache of endpoints, for which no operation of DynamoDB asks; streams of browsers, and the headers
  * of events; sessions of directory buckets; and of the library of file types, streams, blobs, fractions and all its types.
  */
 const UNUSED = [
-  ...['DefaultRateLimiter', 'AdaptiveRetryStrategy', 'StandardRetryStrategy', 'getInstanceMetadataRegion'],
+  ...['AdaptiveRetryStrategy', 'StandardRetryStrategy', 'getInstanceMetadataRegion'],
   ...['Sha256Js', 'Sha1Js', 'Md5Js', 'Crc32Js', 'Crc32cJs', 'Crc64NvmeJs', 'endpoint-cache/dist-es/EndpointCache'],
   ...['core/.+\\.browser', 'HeaderFormatter', 'S3ExpressIdentityCache', 'S3ExpressIdentityProviderImpl'],
   ...['BlobTokenizer', 'ReadStreamTokenizer', 'WebStreamReaderFactory', 'ieee754/index', 'file-type/source/supported'],
@@ -39,9 +36,6 @@ const UNUSED = [
 
 /** By the ends of their paths, as patterns. */
 const REWRITTEN: Readonly<Record<string, (source: string) => string>> = {
-  // The SDK describes every operation of a service in one file, with keys such as `[_hH]:`. esbuild must take these for
-  // calls of toString and keeps all 480 descriptions of S3; with the keys written out, it drops the unused ones.
-  '/dist-es/schemas/schemas_\\d+\\.js': inlineKeys,
   // Each call copies the client's configuration three times. The SDK builds it piece by piece, and V8 copies such an
   // object at a seventh of the speed of one that was written as a whole.
   '@aws-sdk/client-[\\w-]+/dist-es/\\w+Client\\.js': (source) =>
@@ -100,11 +94,6 @@ const EXPORTED = /^export (?:async )?(?:class|const|function) (\w+)|^exports\.(\
 function unused(source: string): string {
   const names = [...source.matchAll(EXPORTED)].map(([, name, other]) => `Unused as ${name ?? other}`)
   return `class Unused { static *[Symbol.iterator]() {} }\nexport { ${names} }`
-}
-
-function inlineKeys(source: string): string {
-  const constants = new Map([...source.matchAll(STRING_CONSTANT)].map(([, name, literal]) => [name, literal]))
-  return source.replace(COMPUTED_KEY, (key, name) => (constants.has(name) ? `${constants.get(name)}:` : key))
 }
 
 /**
