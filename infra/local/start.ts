@@ -1,6 +1,5 @@
 import { watch as watchFolder } from 'node:fs'
 import { join, relative } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { buildForDebugging, buildFunctions } from '../bundle/build.ts'
 import { readServiceDefinition } from '../deploy/service-definition.ts'
 import type { LocalService } from './service.ts'
@@ -56,18 +55,15 @@ async function main({ port, host, fresh, verbose, directory, watch, inspect }: S
 
 /** Calls back after files below the folders were saved: once for files saved together, and never twice at a time. */
 function onceSaved(folders: readonly string[], onChange: () => Promise<void>): void {
-  let isChanged = false
-  let isBusy = false
-  const work = async () => {
-    isChanged = true
-    if (isBusy) return
-    for (isBusy = true; isChanged; await onChange()) {
-      await sleep(SETTLE_MS)
-      isChanged = false
-    }
-    isBusy = false
+  let settling: NodeJS.Timeout | undefined
+  let work = Promise.resolve()
+  const onSave = () => {
+    clearTimeout(settling)
+    settling = setTimeout(() => {
+      work = work.then(onChange)
+    }, SETTLE_MS)
   }
-  for (const folder of folders) watchFolder(join(ROOT, folder), { recursive: true }, () => void work())
+  for (const folder of folders) watchFolder(join(ROOT, folder), { recursive: true }, onSave)
 }
 
 async function rebuild({ functions }: LocalService, say: (line: string) => void): Promise<void> {
