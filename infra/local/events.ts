@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DynamoDBBatchResponse } from 'aws-lambda'
 import type { StreamRecord } from '../../lib/aws/dynamodb/stream-record.ts'
-import { close, LOOPBACK, listen, refuseForeign } from './loopback.ts'
+import { startStandIn } from './loopback.ts'
 
 type Image = NonNullable<StreamRecord['dynamodb']>['NewImage'] | null
 
@@ -41,14 +41,13 @@ export async function startEvents(options: { directory: string; onEvent?: ((line
     answered.writeHead('message' in answer ? 500 : 200, { 'content-type': 'application/json' })
     answered.end(JSON.stringify(answer))
   })
-  refuseForeign(server)
-  const endpoint = `http://${LOOPBACK}:${await listen(server, 0)}`
+  const { endpoint, stop } = await startStandIn(server, 0)
   /** For the function. */
   const environment = {
     ...{ AWS_ENDPOINT_URL_EVENTBRIDGE: endpoint, AWS_ENDPOINT_URL_SQS: endpoint },
     ...{ EVENT_BUS: 'local', EVENTS_QUEUE_URL: `${endpoint}/000000000000/events` },
   }
-  return { environment, stop: () => close(server) }
+  return { environment, stop }
 }
 
 /** Stands for the stream and its mapping: hands the writes that may be events to the function, until it has done them. */

@@ -23,13 +23,16 @@ export function isForeign({ headers }: IncomingMessage, { pages = [], host: name
   return site !== 'none' && site !== 'same-origin' && destination !== 'document'
 }
 
-/** Makes a server refuse such requests before it looks at them. */
-export function refuseForeign(server: Server, access: Access = {}): void {
+export type StandIn = { endpoint: string; stop(): Promise<void> }
+
+/** Starts a server that refuses such requests before it looks at them. @param port 0: any free one */
+export async function startStandIn(server: Server, port: number, access: Access = {}): Promise<StandIn> {
   const listeners = server.listeners('request') as RequestListener[]
   server.removeAllListeners('request').on('request', (request, response) => {
     if (!isForeign(request, access)) for (const listener of listeners) listener(request, response)
     else response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' }).end(REFUSAL)
   })
+  return { endpoint: `http://${LOOPBACK}:${await listen(server, port, access)}`, stop: () => close(server) }
 }
 
 /** The name in a Host header, without its port. */

@@ -5,12 +5,10 @@ import db from 'dynalite/db/index.js'
 import deleteItem from 'dynalite/validations/deleteItem.js'
 import putItem from 'dynalite/validations/putItem.js'
 import updateItem from 'dynalite/validations/updateItem.js'
-import { close, LOOPBACK, listen, refuseForeign } from '../loopback.ts'
+import { type StandIn, startStandIn } from '../loopback.ts'
 
 /** Told of each item that is about to be written, unless its indexes could not be. */
 export type OnWrite = NonNullable<Parameters<typeof dynalite>[0]['onWrite']>
-
-export type StandIn = { endpoint: string; stop(): Promise<void> }
 
 type Options = { directory: string | undefined; dynamoDbPort?: number | undefined; onWrite?: OnWrite | undefined }
 
@@ -27,9 +25,7 @@ export async function startDynamoDb(options: Options): Promise<StandIn> {
   })
   // dynalite throws what a client that breaks off leaves behind, where nobody can catch it; Node.js drops it unheard.
   server.on('request', (request: IncomingMessage) => request.removeAllListeners('error'))
-  refuseForeign(server)
-  const port = await listen(server, options.dynamoDbPort ?? 0)
-  return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
+  return startStandIn(server, options.dynamoDbPort ?? 0)
 }
 
 /**

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { AwsCredentialIdentity } from '@smithy/types'
-import { type Access, arriving, close, LOOPBACK, listen, readBody, refuseForeign } from '../loopback.ts'
-import type { StandIn } from './dynamodb.ts'
+import { type Access, arriving, readBody, type StandIn, startStandIn } from '../loopback.ts'
 import { failure, type S3Answer, S3Failure, type S3Request } from './s3-answers.ts'
 import { openContents, type Piece } from './s3-contents.ts'
 import { createS3 } from './s3-operations.ts'
@@ -56,7 +55,7 @@ export async function startS3(options: Options): Promise<StandIn> {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { origin = '' } = incoming.headers
     // This stand-in adds it, S3 does not: a container's HTML, opened from a link, would run as a page of this server's own,
-    // which refuseForeign lets in.
+    // which startStandIn lets in.
     outgoing.setHeader('content-security-policy', 'sandbox')
     if (pages.includes(origin)) outgoing.setHeader('access-control-allow-origin', origin)
     const { status, headers, body } = await handle(incoming).catch((error) => {
@@ -73,9 +72,7 @@ export async function startS3(options: Options): Promise<StandIn> {
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()))
   // A large file may take its time.
   server.requestTimeout = 0
-  refuseForeign(server, options)
-  const port = await listen(server, s3Port, options)
-  return { endpoint: `http://${LOOPBACK}:${port}`, stop: () => close(server) }
+  return startStandIn(server, s3Port, options)
 }
 
 async function* read(pieces: readonly Piece[], folder: string): AsyncGenerator<Buffer> {
