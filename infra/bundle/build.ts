@@ -35,8 +35,7 @@ const FOR_DEBUGGING = { minify: false, splitting: false, sourcemap: 'inline' } s
  * Bundles entries below root into outDir, as ES modules. Each is bundled on its own, with the chunks that it loads on
  * demand below its own name: changing one function does not change another, and a cold start reads few files.
  */
-export async function bundle(entries: string[], where: Where, options: Options = {}): Promise<Metafile> {
-  const { root, outDir } = where
+export async function bundle(entries: string[], { root, outDir }: Where, options: Options = {}): Promise<Metafile> {
   const builds = entries.map(async (entryPoint) => {
     const chunkNames = `chunks/${basename(entryPoint, '.ts')}/[name]-[hash]`
     const own = { chunkNames, absWorkingDir: root, outdir: outDir, write: false } as const
@@ -74,9 +73,8 @@ async function replaceFiles(folder: string, files: OutFile[]): Promise<void> {
     await writeFile(beside, contents)
     await rename(beside, path)
   }
-  const isOld = (path: string) => path.endsWith('.mjs') && !written.has(path)
-  const all = globSync('**/*', { cwd: folder }).map((name) => join(folder, name))
-  await Promise.all(all.filter(isOld).map((path) => rm(path, { force: true })))
+  const all = globSync('**/*.mjs', { cwd: folder }).map((name) => join(folder, name))
+  await Promise.all(all.filter((path) => !written.has(path)).map((path) => rm(path, { force: true })))
 }
 
 /** The entry is below root, such as functions/promote-container-file.ts. */

@@ -6,7 +6,7 @@ import type { ServiceDefinition } from '../../deploy/service-definition.ts'
 import { close, hostNameIn, isForeign, isFromHere, listen, REFUSAL, readBody } from '../loopback.ts'
 import type { PageHandler } from '../page/page.ts'
 import type { FunctionHost } from './function-host.ts'
-import { restEvent } from './rest-event.ts'
+import { type RestRequest, restEvent } from './rest-event.ts'
 import { matchRoute } from './routes.ts'
 
 /** Lambda quotas: payload of an invocation that waits for the answer. */
@@ -33,6 +33,8 @@ interface GatewayOptions extends Pick<ServiceDefinition, 'routes'> {
   page?: () => Promise<PageHandler>
 }
 
+type Target = Pick<RestRequest, 'path' | 'query'>
+
 /** A REST API in front of the functions, all of which end before its own time would be over. */
 export async function startGateway(options: GatewayOptions) {
   const { routes, onRequest, host, corsAllowedOrigins: pages } = options
@@ -55,11 +57,8 @@ export async function startGateway(options: GatewayOptions) {
   }
 
   /** @returns undefined when nobody waits for an answer, or it has already been given */
-  const handle = async (
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-    { path, query }: { path: string; query: string },
-  ): Promise<APIGatewayProxyResult | undefined> => {
+  const handle = async (incoming: IncomingMessage, outgoing: ServerResponse, { path, query }: Target) => {
+    if (isForeign(incoming, { pages, host })) return toResult(own.refusal('request_blocked', { detail: REFUSAL }))
     const match = matchRoute(routes, incoming.method ?? '', path)
     if (match.outcome === 'unknown_path') {
       const page = isFromHere(incoming) ? await options.page?.() : undefined
@@ -70,7 +69,6 @@ export async function startGateway(options: GatewayOptions) {
       if (incoming.method === 'OPTIONS') return preflight(match.allowed, incoming.headers.origin)
       return toResult(own.wrongMethod(path, [...match.allowed, 'OPTIONS']))
     }
-    // When it breaks off, nobody waits for an answer any more, or one has already been given.
     const body = await readBody(incoming, MAX_BODY_BYTES).catch(() => undefined)
     if (body === undefined) return undefined
     if (body === 'too_large') return toResult(own.refusal('request_too_large'))
@@ -88,11 +86,8 @@ export async function startGateway(options: GatewayOptions) {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const startedAt = performance.now()
     const [path = '', ...rest] = (incoming.url ?? '').split('?')
-    const answer = isForeign(incoming, { pages, host })
-      ? toResult(own.refusal('request_blocked', { detail: REFUSAL }))
-      : await handle(incoming, outgoing, { path, query: rest.join('?') }).catch(() =>
-          toResult(own.refusal('internal_error')),
-        )
+    const target = { path, query: rest.join('?') }
+    const answer = await handle(incoming, outgoing, target).catch(() => toResult(own.refusal('internal_error')))
     if (answer === undefined || outgoing.destroyed) return
     send(answer, outgoing)
     const { statusCode: status, body, headers } = answer

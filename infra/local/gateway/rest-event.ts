@@ -5,7 +5,7 @@ import type { Route } from '../../deploy/service-definition.ts'
 
 type Context = APIGatewayProxyEvent['requestContext']
 /** Path and query are as they came. */
-type RestRequest = { incoming: IncomingMessage; route: Route; path: string; query: string; body: Buffer }
+export type RestRequest = { incoming: IncomingMessage; route: Route; path: string; query: string; body: Buffer }
 
 /** The event that a REST API with Lambda proxy integration makes of a request. */
 export function restEvent(request: RestRequest, pathParameters: Record<string, string>): APIGatewayProxyEvent {

@@ -16,19 +16,14 @@ declare module 'dynalite/db/index.js' {
 
   type Failure = Error & { body: { __type: string; message: string; Item?: object } }
   type Request = { ReturnValuesOnConditionCheckFailure?: string }
+  type Store = { options?: Options }
   type Done = (error?: Error) => void
   type Puts = { puts: { index: string; key: string; item: object }[] }
   const db: {
     checkConditional(request: Request, existingItem: object | undefined): Failure | null | undefined
     /** The entries of an item in indexes. */
     getIndexActions(indexes: object[], existing: null, item: object, table: object): Puts
-    updateIndexes(
-      store: { options?: Options },
-      table: { TableName: string },
-      before: Item,
-      after: Item,
-      done: Done,
-    ): void
+    updateIndexes(store: Store, table: { TableName: string }, before: Item, after: Item, done: Done): void
   }
   export default db
 }

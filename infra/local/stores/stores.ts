@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { S3Client } from '@aws-sdk/client-s3'
@@ -25,7 +24,6 @@ export async function startLocalStores(options: LocalStoresOptions) {
   const { definition, directory, environment } = options
   await using starting = new AsyncDisposableStack()
   const keep = <Part extends { stop(): Promise<void> }>(part: Part) => starting.adopt(part, (each) => each.stop())
-  await mkdir(directory, { recursive: true })
   const credentials = chooseCredentials(environment)
   const variables = { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey }
   const dynamoDbEndpoint =
@@ -82,8 +80,7 @@ const EMBEDDED = { accessKeyId: 'local', secretAccessKey: 'local' }
 
 /** The embedded servers have their own credentials; a server of the user's own gets those of the environment. */
 function chooseCredentials(environment: LocalStoresOptions['environment']) {
-  const isAllEmbedded = !environment.AWS_ENDPOINT_URL_S3 && !environment.AWS_ENDPOINT_URL_DYNAMODB
-  if (isAllEmbedded) return EMBEDDED
+  if (!environment.AWS_ENDPOINT_URL_S3 && !environment.AWS_ENDPOINT_URL_DYNAMODB) return EMBEDDED
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
   if (!accessKeyId || !secretAccessKey)
     throw new Error('AWS_ENDPOINT_URL_… is set: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for that server, too.')
