@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
+import { compareBytes } from '../../../lib/object-keys.ts'
 import * as own from '../../deploy/gateway-responses.ts'
-import type { ServiceDefinition } from '../../deploy/service-definition.ts'
+import type { Route, ServiceDefinition } from '../../deploy/service-definition.ts'
 import { close, hostNameIn, isForeign, isFromHere, listen, REFUSAL, readBody } from '../loopback.ts'
 import type { PageHandler } from '../page/page.ts'
 import type { FunctionHost } from './function-host.ts'
 import { type RestRequest, restEvent } from './rest-event.ts'
-import { matchRoute } from './routes.ts'
 
 /** Lambda quotas: payload of an invocation that waits for the answer. */
 const MAX_BODY_BYTES = 6 * 1024 * 1024
@@ -107,6 +107,21 @@ export async function startGateway(options: GatewayOptions) {
   const server = createServer(serve)
   const port = await listen(server, options.port, { host })
   return { port, stop: () => close(server) }
+}
+
+/** As a REST API does: by bytes, nothing decoded, a fixed segment before a parameter, with or without a slash at the end. */
+export function matchRoute(routes: readonly Route[], method: string, path: string) {
+  const onPath = routes.flatMap((route) => {
+    const match = new RegExp(`^${route.resource.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}/?$`, 's').exec(path)
+    return match ? [{ route, pathParameters: { ...match.groups } }] : []
+  })
+  // "{" comes after every letter and digit.
+  const [best] = onPath.toSorted((a, b) => compareBytes(a.route.resource, b.route.resource))
+  if (best === undefined) return { outcome: 'unknown_path' } as const
+  const onResource = onPath.filter(({ route }) => route.resource === best.route.resource)
+  const found = onResource.find(({ route }) => route.method === method)
+  const allowed = onResource.map(({ route }) => route.method).toSorted()
+  return found ? ({ outcome: 'found', ...found } as const) : ({ outcome: 'wrong_method', allowed } as const)
 }
 
 function send(answer: APIGatewayProxyResult, outgoing: ServerResponse): void {
