@@ -28,9 +28,6 @@ const OPTIONS = {
   logLevel: 'warning',
 } satisfies BuildOptions
 
-/** One readable file per function, with its source map in it. */
-const FOR_DEBUGGING = { minify: false, splitting: false, sourcemap: 'inline' } satisfies BuildOptions
-
 /**
  * Bundles entries below root into outDir, as ES modules. Each is bundled on its own, with the chunks that it loads on
  * demand below its own name: changing one function does not change another, and a cold start reads few files.
@@ -104,8 +101,9 @@ export async function buildForDeployment(where: Where): Promise<Metafile> {
   return metafile
 }
 
-/** Builds for a debugger. @throws Error when the source cannot be built; esbuild has printed why */
-export const buildForDebugging = (where: Where) => buildFunctions(where, FOR_DEBUGGING)
+/** One readable file per function, with its source map. @throws Error when the source cannot be built; esbuild has printed why */
+export const buildForDebugging = (where: Where) =>
+  buildFunctions(where, { minify: false, splitting: false, sourcemap: 'inline' })
 
 if (import.meta.main) {
   const root = new URL('../..', import.meta.url).pathname

@@ -13,10 +13,7 @@ export const LEAN_SDK: Plugin = {
   },
 }
 
-/**
- * @param inputs the paths of the modules that were bundled
- * @throws Error naming what a newer SDK has moved or renamed: it would be shipped as it is, and only be slower
- */
+/** @throws Error naming what a newer SDK has moved or renamed: it would be shipped as it is, and only be slower */
 export function requireTargets(inputs: readonly string[]): void {
   const missing = Object.keys(REWRITTEN).filter((module) => !inputs.some((path) => new RegExp(`${module}$`).test(path)))
   if (missing.length > 0) throw new Error(`infra/bundle/lean-sdk.ts finds no module for: ${missing.join(', ')}`)

@@ -42,7 +42,6 @@ export async function startEvents(options: { directory: string; onEvent?: ((line
     answered.end(JSON.stringify(answer))
   })
   const { endpoint, stop } = await startStandIn(server, 0)
-  /** For the function. */
   const environment = {
     ...{ AWS_ENDPOINT_URL_EVENTBRIDGE: endpoint, AWS_ENDPOINT_URL_SQS: endpoint },
     ...{ EVENT_BUS: 'local', EVENTS_QUEUE_URL: `${endpoint}/000000000000/events` },

@@ -8,7 +8,6 @@ import module from 'node:module'
  * @param {number} exitCode when it cannot be loaded
  */
 export async function launch(load, exitCode) {
-  /** @param {string} line why it cannot start */
   const end = (line) => {
     console.error(line)
     process.exit(exitCode)

@@ -7,7 +7,6 @@ import { createPage, type PageHandler } from './page/page.ts'
 import { writeDemoFile } from './stores/demo-file.ts'
 import { type LocalStoresOptions, startLocalStores } from './stores/stores.ts'
 
-/** It has the built dist/. */
 const ROOT = join(import.meta.dirname, '../..')
 
 export type LocalService = Awaited<ReturnType<typeof startLocalService>>

@@ -1,4 +1,3 @@
-// npm start runs this file.
 import { launch } from './launch.mjs'
 
 await launch(() => import('./start.ts'), 1)

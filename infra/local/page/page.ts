@@ -68,7 +68,6 @@ async function pageFiles({ base_url, s3_endpoint, container_id, files: [first] }
   const add = (name: string, body: Buffer | string) => {
     files.set(name, { contentType: mime.getType(name) ?? 'application/octet-stream', body: Buffer.from(body) })
   }
-  /** Of parameters, by name. */
   const examples: Record<string, string | undefined> = { ...WITHOUT, container_id, file_id: first?.file_id }
   const origins = `${new URL(base_url).origin} ${new URL(s3_endpoint).origin}`
   for (const name of await readdir(ASSETS)) {

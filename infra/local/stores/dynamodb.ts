@@ -12,10 +12,7 @@ export type OnWrite = NonNullable<Parameters<typeof dynalite>[0]['onWrite']>
 
 type Options = { directory: string | undefined; dynamoDbPort?: number | undefined; onWrite?: OnWrite | undefined }
 
-/**
- * An embedded DynamoDB (dynalite), on loopback only.
- * @param options.directory where its data is kept; undefined: in memory @param options.dynamoDbPort omitted: any free one
- */
+/** An embedded DynamoDB (dynalite), on loopback only. @param options.directory undefined: its data is in memory */
 export async function startDynamoDb(options: Options): Promise<StandIn> {
   if (options.directory !== undefined) await rebuildIndexes(options.directory)
   const server = dynalite({ createTableMs: 0, path: options.directory, onWrite: options.onWrite })

@@ -24,10 +24,8 @@ const PARAMETERS = new Set([
   'versions',
 ])
 /**
- * S3 as far as the product, its tests and its administration use it: objects, their copies, uploads in parts, listings.
- * Synchronous: each request is answered before the next one is looked at.
- * @param disk where changes are recorded; omitted: everything stays in memory
- * @returns answers a request; throws errors of the file system
+ * S3 as far as the product, its tests and its administration use it. Each request is answered before the next one is
+ * looked at; only errors of the file system are thrown. @param disk omitted: everything stays in memory
  */
 export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Request) => S3Answer {
   const objectsOf = (bucket: string) => found(contents.buckets.get(bucket), 'NoSuchBucket')

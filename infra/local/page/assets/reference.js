@@ -1,4 +1,3 @@
-// Shows the API reference, with the standard key of the demonstration.
 const read = async (name) => {
   const answer = await fetch(name)
   if (!answer.ok) throw new Error(`${name} was answered with ${answer.status}`)

@@ -1,5 +1,3 @@
-// The words of the page, and its rows.
-
 /** Shows characters that cannot be seen but change what can, as the command line does. */
 export const visible = (text) =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0).toString(16)}}`)
