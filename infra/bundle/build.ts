@@ -90,7 +90,6 @@ export function filesOf({ entryPoint, metafile: { outputs } }: BuiltFunction, re
   return [...files]
 }
 
-/** Bundles every Lambda entry of functions/ into outDir. @returns what esbuild knows about inputs and outputs */
 export const buildFunctions = (where: Where, options?: Options) =>
   bundle(globSync('functions/*.ts', { cwd: where.root }), where, options)
 

@@ -3,10 +3,7 @@
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 
-/**
- * @param {() => Promise<unknown>} load imports the program
- * @param {number} exitCode when it cannot be loaded
- */
+/** @param load imports the program @param exitCode when it cannot be loaded */
 export async function launch(load, exitCode) {
   const end = (line) => {
     console.error(line)

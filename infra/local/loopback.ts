@@ -35,7 +35,6 @@ export async function startStandIn(server: Server, port: number, access: Access 
   return { endpoint: `http://${LOOPBACK}:${await listen(server, port, access)}`, stop: () => close(server) }
 }
 
-/** The name in a Host header, without its port. */
 export const hostNameIn = (host: string) => host.toLowerCase().replace(/:\d+$/, '')
 
 /** Whether a program on this machine asks, or a container whose network hands its requests on from here. */
@@ -65,7 +64,6 @@ export async function readBody(incoming: IncomingMessage, maxBytes: number): Pro
   return Buffer.concat(chunks)
 }
 
-/** Stops listening and cuts the connections that are still open. */
 export async function close(server: Server): Promise<void> {
   const closed = promisify(server.close.bind(server))()
   server.closeAllConnections()

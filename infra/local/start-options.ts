@@ -7,14 +7,12 @@ export interface StartOptions {
   host: string | undefined
   fresh: boolean
   verbose: boolean
-  /** Builds and restarts the functions after every change of their source. */
   watch: boolean
   inspect: number | undefined
   directory: string
 }
 
 const DEFAULT_PORT = 3000
-/** The default of Node.js and of debuggers. */
 const DEFAULT_INSPECT_PORT = 9229
 /** Options that npm takes for its own if the `--` before them is missing, and passes on in the environment only. */
 const TAKEN_BY_NPM = ['port', 'host', 'fresh', 'watch', 'inspect']

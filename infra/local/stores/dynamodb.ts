@@ -48,7 +48,7 @@ async function rebuildIndexes(directory: string): Promise<void> {
 // item's lock, so adding the item there is exact.
 for (const { types } of [deleteItem, putItem, updateItem])
   types.ReturnValuesOnConditionCheckFailure = { type: 'String', enum: ['ALL_OLD', 'NONE'] }
-const checkConditional = db.checkConditional
+const { checkConditional, updateIndexes } = db
 db.checkConditional = (request, existingItem) => {
   const failure = checkConditional(request, existingItem)
   if (failure && existingItem && request.ReturnValuesOnConditionCheckFailure === 'ALL_OLD')
@@ -56,7 +56,6 @@ db.checkConditional = (request, existingItem) => {
   return failure
 }
 
-const { updateIndexes } = db
 db.updateIndexes = (store, table, before, after, done) =>
   updateIndexes(store, table, before, after, (error) => {
     if (!error) store.options?.onWrite?.(table.TableName, before, after)

@@ -114,7 +114,6 @@ export function openContents(directory: string) {
       }
       return { pieces: [piece], etag: `"${hash.digest('hex')}"` }
     },
-    /** Removes what has been received and is not to be kept. */
     discard(pieces: readonly Piece[]): void {
       for (const { of } of pieces) fs.rmSync(join(folder, String(of)), { force: true })
     },

@@ -3,7 +3,6 @@ import { compareBytes } from '../../../lib/object-keys.ts'
 import { bytesOf, type Call, describing, found, NO_CONTENT, OK, type S3Answer, S3Failure, xml } from './s3-answers.ts'
 import { etagOf, type S3Contents, type S3Disk, type StoredObject, sizeOf, slice, type Upload } from './s3-contents.ts'
 
-/** S3's operations for uploads in parts, by name. */
 export function uploadOperations(
   contents: S3Contents,
   disk: S3Disk | undefined,

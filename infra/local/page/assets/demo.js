@@ -82,7 +82,6 @@ function showRows(list, { data, has_more }, rowFor) {
   for (const [i, row] of rows.entries()) if (list.children[i] !== row) list.insertBefore(row, list.children[i])
 }
 
-/** Shows the rows whose names have what is looked for, and how many there are. */
 function filter() {
   for (const kind of ['file', 'document']) {
     const rows = [...at(`${kind}-rows`).querySelectorAll('[data-name]')]

@@ -4,7 +4,6 @@ export const refusal = (status, detail = 'no reason was given.') => new Error(`$
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`
 const SHOWN = /^(content-type|ratelimit|retry-after|storage-.*|x-request-id)$/
 
-/** @param request of `{ method, url, headers, body? }` */
 export function showSent({ method, url, headers: sent, body: data }, { status, headers, body }) {
   const fields = Object.entries(sent).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
   if (data) fields.push(`-d ${quoted(data)}`)
