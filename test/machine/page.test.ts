@@ -234,13 +234,17 @@ describe.skipIf(!HAS_BROWSER)('the page in a browser', () => {
   })
 
   it('shows what was sent in curl, which does the same again', async () => {
-    const { page } = await open()
+    const { page, wrong } = await open()
     await promote(page, 'output/pixel.png')
+    // This browser lets nobody write into its clipboard.
+    await button(page, 'Copy').click()
+    await page.getByText('Selected: copy it with the keyboard.').waitFor()
     const before = await documents(page).count()
     const { stdout } = await run('sh', ['-c', await page.locator('#request').inputValue()])
     expect(stdout).toMatch(/200[\s\S]*"filename":"output\/pixel.png"/)
     // Others' documents show, too.
     await expect.poll(() => documents(page).count(), { timeout: 10_000 }).toBe(before + 1)
+    expect(wrong).toEqual([])
   })
 
   it('shows a file that somebody put there, with a name that would be HTML, as text', async () => {

@@ -32,16 +32,17 @@ export function createS3(contents: S3Contents, disk?: S3Disk): (request: S3Reque
 
   function put(call: Call, made: Omit<StoredObject, 'modifiedAtMs'>): StoredObject {
     const { bucket, key, header } = call
+    const objects = objectsOf(bucket)
     const unwanted = header('if-none-match')
     if (unwanted !== undefined && unwanted !== '*') throw new S3Failure(501, 'NotImplemented')
-    if (unwanted && objectsOf(bucket).has(key)) throw new S3Failure(412, 'PreconditionFailed')
+    if (unwanted && objects.has(key)) throw new S3Failure(412, 'PreconditionFailed')
     const wanted = header('if-match')
-    if (wanted) requireMatch(wanted, found(objectsOf(bucket).get(key), 'NoSuchKey'))
+    if (wanted) requireMatch(wanted, found(objects.get(key), 'NoSuchKey'))
     const versions = contents.versions.get(bucket)
     const versionId = versions && randomBytes(16).toString('hex')
     const object = { ...made, versionId, modifiedAtMs: Date.now() }
     disk?.record(bucket, key, object)
-    objectsOf(bucket).set(key, object)
+    objects.set(key, object)
     if (versionId !== undefined) versions?.set(versionKey(key, versionId), object)
     return object
   }

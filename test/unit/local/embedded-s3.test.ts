@@ -60,10 +60,12 @@ it('the embedded S3 keeps its objects when it starts again; of what was replaced
   const copy = { Bucket, CopySource: `${Bucket}/replaced` }
   await s3.copyObject({ ...copy, Key: 'copy' })
   await s3.copyObject({ ...copy, Key: 'hashed', ChecksumAlgorithm: 'SHA256' })
+  await expect(s3.putObject({ Bucket: 'nowhere', Key: 'x' })).rejects.toThrow('NoSuchBucket')
   await appendFile(join(directory(), 'journal'), `\n["${Bucket}","half","{"pie`)
   await stop()
   await start()
   await put('new', 'x')
+  await expect(s3.headBucket({ Bucket: 'nowhere' })).rejects.toMatchObject({ name: 'NotFound' })
   expect([await get(odd), await get('replaced')]).toEqual([
     ['kept', 'text/x'],
     ['after', 'text/x'],

@@ -1,7 +1,7 @@
 // The life of a file: from the sandbox on the left into the documents on the right. The page shows what the API lists,
 // read with the management key of the demonstration; actions are sent with the chosen key.
 import { aboutDocument, bytes, element, rowOf, at as timeOf, visible } from './rows.js'
-import { at, putFile, refusal, showSent } from './sent.js'
+import { at, isCopied, putFile, refusal, showSent } from './sent.js'
 
 const LOOK_EVERY_MS = 3000
 /** A slow network is no reason to give up: an answer may take so long. */
@@ -177,12 +177,7 @@ function documentRow(item) {
   }
   const link = async () => {
     const { url, expires_at } = (await act('POST', `/files/${id}/links`)).body
-    // Only a page on this machine, or behind TLS, has a clipboard, and a browser may keep it to itself.
-    const isCopied = await navigator.clipboard?.writeText(url).then(
-      () => true,
-      () => false,
-    )
-    const until = ` opens it for anybody until ${timeOf(expires_at)}${isCopied ? ' (copied)' : ''}.`
+    const until = ` opens it for anybody until ${timeOf(expires_at)}${(await isCopied(url)) ? ' (copied)' : ''}.`
     row.querySelector('.link')?.remove()
     row.append(element('p', { className: 'link' }, element('a', { href: url }, 'This link'), until))
     say(`The link to ${visible(filename)} ends on ${timeOf(expires_at)}.`)

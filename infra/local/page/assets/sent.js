@@ -31,9 +31,14 @@ export function putFile(url, file, progress) {
   })
 }
 
-// Only a page on this machine, or behind TLS, has a clipboard.
+/** Only a page on this machine, or behind TLS, has a clipboard, and a browser may keep it to itself. */
+export const isCopied = async (text) =>
+  navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  )
+
 at('copy').addEventListener('click', async () => {
   at('request').select()
-  await navigator.clipboard?.writeText(at('request').value)
-  at('told').textContent = navigator.clipboard ? 'Copied.' : 'Selected: copy it with the keyboard.'
+  at('told').textContent = (await isCopied(at('request').value)) ? 'Copied.' : 'Selected: copy it with the keyboard.'
 })
