@@ -1,5 +1,5 @@
 import { asSeconds, atMost, type Bench, type Row } from '../bench.ts'
-import { COPYING_S3 } from '../simulator/model.ts'
+import { lambdaEnvironment } from '../bundles.ts'
 import { type Simulator, startSimulator } from '../simulator/start.ts'
 import { median } from '../statistics.ts'
 import { startWorker, type Worker } from '../worker.ts'
@@ -13,13 +13,15 @@ const BARS = [
   { sizeBytes: 5 * GIB, barSeconds: 2.5 },
 ]
 const CONNECTIONS_BAR = 64
+const COPYING_S3 = { latencyMs: 25, streamBytesPerSecond: 70 * MIB }
+
 /** The product's copy in real time on the simulated S3. */
 export const copy: Bench = {
   name: 'copy',
   title: 'Copy under simulated S3 (70 MiB/s per stream, 25 ms per request)',
   async run({ isQuick, progress }) {
     const simulator = await startSimulator(COPYING_S3)
-    const worker = await startWorker<CopyMethods>('workers/copy.ts', { args: [simulator.endpoint] })
+    const worker = await startWorker<CopyMethods>('workers/copy.ts', { env: lambdaEnvironment(simulator.endpoint) })
     await worker.call('copy', 1)
     const seconds: { sizeMib: number; seconds: number; connections: number }[] = []
     for (const { sizeBytes } of isQuick ? BARS.slice(0, 1) : BARS) {

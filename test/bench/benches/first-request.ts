@@ -1,6 +1,5 @@
 import { asMs, asRatio, atMost, type Bench } from '../bench.ts'
 import { buildOnce, lambdaEnvironment, promoteEvent } from '../bundles.ts'
-import { ZERO_LATENCY } from '../simulator/model.ts'
 import { startSimulator } from '../simulator/start.ts'
 import { median } from '../statistics.ts'
 import { startWorker } from '../worker.ts'
@@ -14,7 +13,7 @@ export const firstRequest: Bench = {
   title: 'First request in a fresh process',
   async run({ isQuick, progress }) {
     const { product, byDefault } = await buildOnce()
-    const simulator = await startSimulator(ZERO_LATENCY)
+    const simulator = await startSimulator()
     const env = lambdaEnvironment(simulator.endpoint)
     const event = promoteEvent(1)
     const bundles = { product, default: byDefault }

@@ -1,7 +1,6 @@
 import { asMs, asRatio, atMost, type Bench } from '../bench.ts'
 import { buildOnce, lambdaEnvironment, promoteEvent, UNLIMITED } from '../bundles.ts'
 import type { SeenCall } from '../simulator/main.ts'
-import { ZERO_LATENCY } from '../simulator/model.ts'
 import { startSimulator } from '../simulator/start.ts'
 import { median } from '../statistics.ts'
 import { startWorker } from '../worker.ts'
@@ -31,7 +30,7 @@ export const processorTime: Bench = {
   title: 'Processor time of a warm promotion, beside the bare SDK',
   async run({ isQuick, progress }) {
     const { product, bare } = await buildOnce()
-    const simulator = await startSimulator(ZERO_LATENCY)
+    const simulator = await startSimulator()
     const env = { ...lambdaEnvironment(simulator.endpoint), ...UNLIMITED }
     const start = async (bundle: string, more = {}) => {
       const worker = await startWorker<HandlerMethods>('workers/handler.ts', {

@@ -1,6 +1,7 @@
 import type { HttpHandlerOptions } from '@smithy/types'
 import { fromWire, type Transport, toWire } from '../../support/aws/in-process.ts'
 import type { Store } from '../../support/aws/store.ts'
+import { createRandom } from '../statistics.ts'
 
 /** Keeps a processor busy for so many ms. */
 export type Compute = (cpuMs: number, signal: HttpHandlerOptions['abortSignal']) => Promise<void>
@@ -39,6 +40,26 @@ export function inProcessOptions(store: Store, latencyMs = () => 0, compute?: Co
     signer: { sign: async (request: unknown) => request },
     requestHandler,
   } as never
+}
+
+/** A log-normal distribution, as latencies of services roughly have it. In milliseconds. */
+interface Latency {
+  p50: number
+  p99: number
+}
+
+/** 1 % of a normal distribution lies more than 2.326 standard deviations above the median. */
+const Z_99 = 2.326
+
+/** Draws how long a call of a service takes, in milliseconds. */
+export function createLatencies(of: Record<'dynamoDb' | 's3', Latency>, seed: number) {
+  const random = createRandom(seed)
+  return (service: keyof typeof of): number => {
+    const { p50, p99 } = of[service]
+    // Box–Muller.
+    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+    return p50 * Math.exp((Math.log(p99 / p50) / Z_99) * normal)
+  }
 }
 
 /** Waits, unless there is no delay. If the call is aborted meanwhile, rejects as the SDK's own handler does. */

@@ -9,9 +9,8 @@ import { createMemoryDynamoDb } from '../../support/aws/memory-dynamodb.ts'
 import type { Consumption, LimitedDynamoDbOptions } from '../../support/dynamodb/limited-dynamodb.ts'
 import type { ThroughputLimits } from '../../support/dynamodb/throughput.ts'
 import { installVirtualClock } from '../../support/virtual-clock.ts'
-import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
-import { inProcessOptions } from './in-process.ts'
+import { createLatencies, inProcessOptions } from './in-process.ts'
 import { countLeftOpen, createProcess, prepareTables } from './service.ts'
 import { createSimulatedS3 } from './simulated-s3.ts'
 
@@ -57,7 +56,6 @@ export interface Outcome {
 
 const MIB = 1024 ** 2
 const PLENTY = 2 ** 50
-/** As in simulator/model.ts. */
 const LATENCY = { dynamoDb: { p50: 5, p99: 15 }, s3: { p50: 16, p99: 60 } }
 /** How far behind a read may be if it is not strongly consistent. */
 const STALE_MS = 20
@@ -85,9 +83,9 @@ export async function createStage({ dynamoDb: options, ...ofS3 }: Stage) {
   await createDynamoDbClient(inProcessOptions(dynamoDb.store)).send(
     new DescribeTableCommand({ TableName: config.keysTable }),
   )
-  const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
-  const objects = createSimulatedS3({ ...ofS3, latencyMs: () => delay('s3', 0) })
-  const network = inProcessOptions(dynamoDb.store, () => delay('dynamoDb', 0))
+  const drawMs = createLatencies(LATENCY, SEED + 1)
+  const objects = createSimulatedS3({ ...ofS3, latencyMs: () => drawMs('s3') })
+  const network = inProcessOptions(dynamoDb.store, () => drawMs('dynamoDb'))
   const start = (create: Parameters<typeof createProcess>[0] = createPromoteContainerFileHandler) =>
     createProcess(create, { config, client: createDynamoDbClient(network), objects }) as LambdaProcess
   return { config, dynamoDb, tokens, start }

@@ -14,9 +14,8 @@ import { createIndexKey, createKey, type Table } from '../../support/dynamodb/dy
 import type { Consumption } from '../../support/dynamodb/limited-dynamodb.ts'
 import { createTables } from '../../support/dynamodb/memory-tables.ts'
 import { installVirtualClock } from '../../support/virtual-clock.ts'
-import { type Compute, inProcessOptions, waitUnlessAborted } from '../contention/in-process.ts'
+import { type Compute, createLatencies, inProcessOptions, waitUnlessAborted } from '../contention/in-process.ts'
 import { SILENT } from '../contention/service.ts'
-import { createDelays, ZERO_LATENCY } from '../simulator/model.ts'
 import { createRandom } from '../statistics.ts'
 import {
   documentItem,
@@ -85,7 +84,7 @@ export async function createWorld(population: Population): Promise<World> {
   const s3 = createMemoryS3()
   fill({ dynamoDb, s3 }, population, config)
   const stores = { dynamoDb: dynamoDb.store, s3: s3.store }
-  const delay = createDelays({ ...ZERO_LATENCY, latency: { ...LATENCY, default: LATENCY.dynamoDb }, seed: SEED + 1 })
+  const drawMs = createLatencies(LATENCY, SEED + 1)
   // The SDK reads files when a client is first used, and the virtual clock waits for no file.
   const { ledger, objects } = dependenciesOf(clientsOf(stores), config)
   const { signal } = new AbortController()
@@ -102,7 +101,7 @@ export async function createWorld(population: Population): Promise<World> {
       isCounted = true
       return answer
     },
-    start: (memoryMib) => clientsOf(stores, (service) => delay(service, 0), createProcessor(memoryMib)),
+    start: (memoryMib) => clientsOf(stores, drawMs, createProcessor(memoryMib)),
   }
   return world
 }

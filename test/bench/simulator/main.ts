@@ -5,8 +5,15 @@ import { LOOPBACK, listen } from '../../../infra/local/loopback.ts'
 import { nameS3Call } from '../../support/aws/name-s3-call.ts'
 import { serve } from '../worker.ts'
 import { answerDynamoDb, nameDynamoDbCall } from './dynamodb.ts'
-import { createDelays, type Model, ZERO_LATENCY } from './model.ts'
 import { answerS3, bytesMoved, type SimulatedAnswer } from './s3.ts'
+
+/** How long AWS takes. Every number is an assumption; docs/performance.md says where it comes from. */
+export interface Model {
+  /** The time until the first byte of each answer. */
+  latencyMs: number
+  /** How fast S3 copies in one request. */
+  streamBytesPerSecond: number
+}
 
 /** A call as the simulator saw it. */
 export interface SeenCall {
@@ -21,7 +28,7 @@ export interface Seen {
   mostConnections: number
 }
 
-let delayOf = createDelays(ZERO_LATENCY)
+let model: Model = { latencyMs: 0, streamBytesPerSecond: Number.POSITIVE_INFINITY }
 let isRecording = false
 let connections = 0
 let seen: Seen = nothingSeen()
@@ -42,7 +49,8 @@ async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Prom
   const body = headers['content-length'] === '0' ? '' : (await buffer(incoming)).toString()
   const isDynamoDb = headers['x-amz-target'] !== undefined
   const name = isDynamoDb ? nameDynamoDbCall(body) : nameS3Call({ method, path }, headers)
-  const delayMs = delayOf(name, isDynamoDb ? 0 : bytesMoved(name, headers))
+  const bytes = isDynamoDb ? 0 : bytesMoved(name, headers)
+  const delayMs = model.latencyMs + (bytes / model.streamBytesPerSecond) * 1000
   if (isRecording) seen.calls.push({ name, path, headers: headers as SeenCall['headers'], body })
   if (delayMs > 0) await sleep(delayMs)
   send(outgoing, isDynamoDb ? answerDynamoDb(name, body) : answerS3(name, path))
@@ -59,9 +67,8 @@ function nothingSeen(): Seen {
 
 const methods = {
   endpoint: () => `http://${LOOPBACK}:${port}`,
-  /** Starts anew with this model. */
   become(next: Model): void {
-    delayOf = createDelays(next)
+    model = next
   },
   /** From now on, calls are noted. */
   watch(): void {

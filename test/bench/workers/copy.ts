@@ -1,18 +1,9 @@
 import { createS3Client } from '../../../lib/aws/clients.ts'
 import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
 import { readConfig } from '../../../lib/config.ts'
-import { lambdaEnvironment } from '../bundles.ts'
 import { serve } from '../worker.ts'
 
-const config = readConfig(lambdaEnvironment('http://unused'))
-const [endpoint = ''] = process.argv.slice(2)
-const client = createS3Client({
-  endpoint,
-  forcePathStyle: true,
-  region: 'us-east-1',
-  credentials: { accessKeyId: 'bench', secretAccessKey: 'bench' },
-})
-const store = createObjectStore({ ...config, client })
+const store = createObjectStore({ ...readConfig(process.env), client: createS3Client({ forcePathStyle: true }) })
 const signal = new AbortController().signal
 const keyOf = (sizeBytes: number) => `sandboxes/ws_bench/sess_1/${sizeBytes}.bin`
 const objectKey = 'documents/ws_bench/file_1/attempt_1'
