@@ -1,8 +1,5 @@
-import { readServiceDefinition } from '../../../infra/deploy/service-definition.ts'
 import { asSeconds, atMost, type Bench, type Row } from '../bench.ts'
-import { lambdaEnvironment, UNLIMITED } from '../bundles.ts'
-import { startWorker } from '../worker.ts'
-import type { ContentionSimulatorMethods } from '../workers/contention-simulator.ts'
+import { startContentionSimulator } from '../simulator/start.ts'
 
 const FILES = 100
 const [NEW_SECONDS_BAR, SAME_SECONDS_BAR, CALLS_BAR] = [3, 1, 6]
@@ -13,8 +10,7 @@ export const manyFiles: Bench = {
   title: 'One request for 100 files of 4 KiB',
   isExact: true,
   async run() {
-    const env = { ...lambdaEnvironment('http://unused'), ...readServiceDefinition().environment, ...UNLIMITED }
-    const simulator = await startWorker<ContentionSimulatorMethods>('workers/contention-simulator.ts', { env })
+    const simulator = await startContentionSimulator()
     const [first, again, restored] = await simulator.call('promoteMany', { files: FILES })
     await simulator.stop()
     const asExpected = first?.outcomes.promoted === FILES && again?.outcomes.kept === FILES

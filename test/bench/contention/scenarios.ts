@@ -1,6 +1,13 @@
 import { createRandom, percentile } from '../statistics.ts'
 import { type Answered, type LedgerUse, type Outcome, type Scenario, simulate } from './simulation.ts'
 
+type Circumstances = Pick<Scenario, 'copySeconds' | 'limits'>
+
+interface Rate extends Circumstances {
+  perSecond: number
+  seconds: number
+}
+
 export interface Summary {
   ledger: LedgerUse
   /** By status and reason: `200`, `429 too_many_promotions`. */
@@ -25,15 +32,7 @@ const RECOVERY_SECONDS = 10
 const PROMPT_SECONDS = 1.5
 
 /** Whether this many promotions a second are all answered with 200, without waiting longer and longer. */
-export async function sustains({
-  perSecond,
-  copySeconds,
-  seconds,
-}: {
-  perSecond: number
-  copySeconds: number
-  seconds: number
-}): Promise<boolean> {
+export async function sustains({ perSecond, copySeconds, seconds }: Rate): Promise<boolean> {
   const scenario: Scenario = {
     arrivals: arrivalsAt(perSecond, seconds),
     copySeconds,
@@ -44,23 +43,13 @@ export async function sustains({
   return isAll && beyondCopy(answers, copySeconds, 0.99) <= PROMPT_SECONDS
 }
 
-export async function burst({
-  count,
-  ...options
-}: { count: number } & Pick<Scenario, 'copySeconds' | 'limits'>): Promise<Summary> {
+export async function burst({ count, ...options }: Circumstances & { count: number }): Promise<Summary> {
   return summarize(await simulate({ arrivals: allAtOnce(count), ...options }), options.copySeconds)
 }
 
 /** Three times the rate for some time, then somewhat less than the rate. */
-export async function overload({
-  perSecond,
-  seconds,
-  secondsAfter,
-  ...options
-}: { perSecond: number; seconds: number; secondsAfter: number } & Pick<
-  Scenario,
-  'copySeconds' | 'limits'
->): Promise<Overload> {
+export async function overload(asked: Rate & { secondsAfter: number }): Promise<Overload> {
+  const { perSecond, seconds, secondsAfter, ...options } = asked
   const arrivals = [
     ...arrivalsAt(OVERLOAD * perSecond, seconds),
     ...arrivalsAt(OFFERED_AFTER * perSecond, secondsAfter, { seed: 5, from: seconds }),

@@ -2,13 +2,8 @@ import { type AuditTask, performAuditTask, type RoundReport } from '../../../lib
 import { createReadPace, paceReads } from '../../../lib/aws/read-pace.ts'
 import { READS_PER_SECOND_OF_SHARD } from '../../../lib/config.ts'
 import { playRound, readAuditDefinition } from '../../support/play-round.ts'
+import { AUDIT } from './deployed.ts'
 import { clock, dependenciesOf, type Spent, type World } from './world.ts'
-
-export interface RoundOptions {
-  memoryMib: number
-  /** The time after which a slice ends by itself. */
-  sliceMs: number
-}
 
 export interface Round extends Spent {
   workspaces: number
@@ -18,9 +13,10 @@ export interface Round extends Spent {
 const { signal } = new AbortController()
 
 /** A whole round: the deployed definition, the function's own tasks, on the virtual clock. */
-export async function auditRound(world: World, { memoryMib, sliceMs }: RoundOptions): Promise<Round> {
+export async function auditRound(world: World): Promise<Round> {
   const { config, population, spent } = world
   const { auditShards, auditRoundHours } = config
+  const { memoryMib, sliceMs } = AUDIT
 
   const invoke = async (task: AuditTask): Promise<unknown> => {
     const instance = world.start(memoryMib)

@@ -1,4 +1,4 @@
-import { auditRound, type RoundOptions } from '../scale/audit-round.ts'
+import { auditRound } from '../scale/audit-round.ts'
 import { eraseAll } from '../scale/erase-all.ts'
 import { expireAll } from '../scale/expire-all.ts'
 import type { Population } from '../scale/population.ts'
@@ -6,14 +6,16 @@ import { type Load, sustain } from '../scale/sustained.ts'
 import { createWorld } from '../scale/world.ts'
 import { serve } from '../worker.ts'
 
-type Of<Options> = Options & { population: Population }
+interface On {
+  population: Population
+}
 
 /** Each runs on a virtual clock, as fast as the machine can. */
 const methods = {
-  sustain: async ({ load, population }: Of<{ load: Load }>) => sustain(await createWorld(population), load),
-  expire: async ({ load, population }: Of<{ load: Load }>) => expireAll(await createWorld(population), load),
-  erase: async ({ population }: Of<object>) => eraseAll(await createWorld(population)),
-  round: async ({ population, ...options }: Of<RoundOptions>) => auditRound(await createWorld(population), options),
+  sustain: async ({ load, population }: On & { load: Load }) => sustain(await createWorld(population), load),
+  expire: async ({ load, population }: On & { load: Load }) => expireAll(await createWorld(population), load),
+  erase: async ({ population }: On) => eraseAll(await createWorld(population)),
+  round: async ({ population }: On) => auditRound(await createWorld(population)),
 }
 export type ScaleSimulatorMethods = typeof methods
 

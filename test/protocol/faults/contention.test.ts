@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { lambdaEnvironment, UNLIMITED } from '../../bench/bundles.ts'
-import { startWorker, type Worker } from '../../bench/worker.ts'
-import type { ContentionSimulatorMethods } from '../../bench/workers/contention-simulator.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startContentionSimulator } from '../../bench/simulator/start.ts'
 import { DYNAMODB_LIMITS } from '../../support/dynamodb/throughput.ts'
 
 /** A fraction of DynamoDB's limits, so that few requests do for many; `npm run bench -- contention` uses the whole. */
@@ -10,11 +8,10 @@ const LIMITS = { ...DYNAMODB_LIMITS, writeUnitsPerSecond: 50 }
 const PER_SECOND = 22
 
 /** The real function in many processes, on a clock of its own: however slow this machine is, the outcome is the same. */
-let simulator: Worker<ContentionSimulatorMethods>
+let simulator: Awaited<ReturnType<typeof startContentionSimulator>>
 
 beforeAll(async () => {
-  const env = { ...lambdaEnvironment('http://unused'), ...inject('definition').environment, ...UNLIMITED }
-  simulator = await startWorker<ContentionSimulatorMethods>('workers/contention-simulator.ts', { env })
+  simulator = await startContentionSimulator()
 })
 afterAll(() => simulator.stop())
 
