@@ -1,11 +1,10 @@
 /** One bar of docs/performance.md and what was measured for it. */
 export interface Row {
   what: string
-  /** undefined: shown for information. */
-  bar: string | undefined
+  /** Omitted: there is no bar to meet; the figure is shown for information. */
+  bar?: string
   measured: string
-  /** undefined: there is no bar to meet. */
-  isMet: boolean | undefined
+  isMet?: boolean
 }
 
 export interface BenchContext {
@@ -31,11 +30,6 @@ export function atMost(
   remark = '',
 ): Row {
   return { what, bar: `≤ ${format(limit)}`, measured: format(measured) + remark, isMet: measured <= limit }
-}
-
-/** A row for information only. */
-export function shown(what: string, measured: string): Row {
-  return { what, bar: undefined, measured, isMet: undefined }
 }
 
 export const asRatio = (value: number) => value.toFixed(2)
