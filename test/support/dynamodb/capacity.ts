@@ -22,11 +22,11 @@ const ELEMENT_BYTES = 1
 export function itemSizeBytes(item: Item | undefined): number {
   // dynalite's projections have what an item lacks, as undefined.
   const attributes = Object.entries(item ?? {}).filter(([, value]) => value !== undefined)
-  return attributes.reduce((bytes, [name, value]) => bytes + textBytes(name) + valueBytes(value), 0)
+  return attributes.reduce((bytes, [name, value]) => bytes + Buffer.byteLength(name) + valueBytes(value), 0)
 }
 
 function valueBytes(value: AttributeValue): number {
-  if (value.S !== undefined) return textBytes(value.S)
+  if (value.S !== undefined) return Buffer.byteLength(value.S)
   if (value.N !== undefined) return numberBytes(value.N)
   if (value.BOOL !== undefined || value.NULL !== undefined) return 1
   if (value.L !== undefined)
@@ -35,10 +35,6 @@ function valueBytes(value: AttributeValue): number {
     return CONTAINER_BYTES + ELEMENT_BYTES * Object.keys(value.M).length + itemSizeBytes(value.M)
   }
   throw new Error(`no rule for the size of a value of type ${Object.keys(value)}`)
-}
-
-function textBytes(text: string): number {
-  return Buffer.byteLength(text)
 }
 
 /** A byte for each two significant digits, and one more; another for the sign. */

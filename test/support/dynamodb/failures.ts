@@ -34,14 +34,6 @@ export function resourceNotFound(): DynamoDbFailure {
   return exception('ResourceNotFoundException', 'Requested resource not found')
 }
 
-export function tableExists(name: string): DynamoDbFailure {
-  return exception('ResourceInUseException', `Table already exists: ${name}`)
-}
-
-export function unknownOperation(): DynamoDbFailure {
-  return new DynamoDbFailure(400, { __type: 'com.amazon.coral.service#UnknownOperationException' })
-}
-
-function exception(name: string, message: string): DynamoDbFailure {
+export function exception(name: string, message: string): DynamoDbFailure {
   return new DynamoDbFailure(400, { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message })
 }

@@ -1,6 +1,6 @@
 import { type Item, indexWriteUnits, itemSizeBytes, readUnits, writeUnits } from './capacity.ts'
 import { type Content, createKey, perform, type Table, validate } from './dynalite.ts'
-import { DynamoDbFailure, resourceNotFound, tableExists, throttled, unknownOperation } from './failures.ts'
+import { DynamoDbFailure, exception, resourceNotFound, throttled } from './failures.ts'
 import { createSpaces, openStoreAsOf, type Spaces } from './store-as-of.ts'
 import { createThroughput, DYNAMODB_LIMITS, type ThroughputLimits } from './throughput.ts'
 
@@ -25,14 +25,7 @@ export interface LimitedDynamoDbOptions {
   onCall?(consumption: Consumption): void
 }
 
-export interface LimitedDynamoDb {
-  /** @throws DynamoDbFailure */
-  execute(operation: string, input: Content): Promise<Content>
-  /** All tables and items as they are now. */
-  snapshot(): Spaces
-  /** Makes everything as it was then. */
-  restore(snapshot: Spaces): void
-}
+export type LimitedDynamoDb = ReturnType<typeof createLimitedDynamoDb>
 
 /**
  * DynamoDB in memory: dynalite's own rules for requests, conditions and updates, on a store of ours that has what dynalite
@@ -41,13 +34,14 @@ export interface LimitedDynamoDb {
  *
  * Queries and scans are not limited: they are only counted, by the size of the items they went through.
  */
-export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedDynamoDb {
+export function createLimitedDynamoDb(options: LimitedDynamoDbOptions) {
   const { now, staleMs, onCall = () => {} } = options
   const throughput = createThroughput(options.limits ?? DYNAMODB_LIMITS, now)
   let spaces = createSpaces(staleMs)
 
   return {
-    async execute(operation, input) {
+    /** @throws DynamoDbFailure */
+    async execute(operation: string, input: Content): Promise<Content> {
       if (operation === 'CreateTable') return createTable(input)
       if (operation === 'BatchGetItem') return batchGetItem(input)
       const table = spaces.tables.get(String(input.TableName))
@@ -65,18 +59,20 @@ export function createLimitedDynamoDb(options: LimitedDynamoDbOptions): LimitedD
         case 'Scan':
           return list(operation, input, table)
         default:
-          throw unknownOperation()
+          throw new DynamoDbFailure(400, { __type: 'com.amazon.coral.service#UnknownOperationException' })
       }
     },
+    /** All tables and items as they are now. */
     snapshot: () => spaces.copy(),
-    restore(snapshot) {
+    restore(snapshot: Spaces): void {
       spaces = snapshot.copy()
     },
   }
 
   function createTable(input: Content): Content {
     const data = validate('CreateTable', input, openStoreAsOf(spaces, now()).store) as Content & Table
-    if (spaces.tables.has(data.TableName)) throw tableExists(data.TableName)
+    if (spaces.tables.has(data.TableName))
+      throw exception('ResourceInUseException', `Table already exists: ${data.TableName}`)
     const table: Table = {
       ...data,
       TableArn: `arn:aws:dynamodb:us-east-1:000000000000:table/${data.TableName}`,

@@ -2,17 +2,11 @@ export interface ThroughputLimits {
   /** DynamoDB's limit of a partition, and of one item even when the partition is its own (developer guide). */
   writeUnitsPerSecond: number
   readUnitsPerSecond: number
-  /** Seconds of unused throughput kept for a burst. AWS keeps "up to 300 s" where it can, which is no promise. */
-  burstSeconds: number
 }
 
-export const DYNAMODB_LIMITS: ThroughputLimits = {
-  writeUnitsPerSecond: 1000,
-  readUnitsPerSecond: 3000,
-  burstSeconds: 1,
-}
+export const DYNAMODB_LIMITS: ThroughputLimits = { writeUnitsPerSecond: 1000, readUnitsPerSecond: 3000 }
 /** More than any test needs. */
-export const UNLIMITED: ThroughputLimits = { writeUnitsPerSecond: 1e9, readUnitsPerSecond: 1e9, burstSeconds: 1 }
+export const UNLIMITED: ThroughputLimits = { writeUnitsPerSecond: 1e9, readUnitsPerSecond: 1e9 }
 
 type Kind = 'read' | 'write'
 interface Bucket {
@@ -27,7 +21,8 @@ export function createThroughput(limits: ThroughputLimits, now: () => number) {
 
   const bucketOf = (kind: Kind, name: string): Bucket => {
     const nowMs = now()
-    const fullUnits = perSecond[kind] * limits.burstSeconds
+    // A second of unused throughput is kept for a burst. AWS keeps "up to 300 s" where it can, which is no promise.
+    const fullUnits = perSecond[kind]
     const bucket = buckets[kind].get(name) ?? { units: fullUnits, atMs: nowMs }
     const gained = ((nowMs - bucket.atMs) / 1000) * perSecond[kind]
     bucket.units = Math.min(fullUnits, bucket.units + gained)
