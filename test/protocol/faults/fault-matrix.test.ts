@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { AnyResponse } from '../../support/api/openapi.ts'
-import { faultsAt, type PlannedFault, type Step } from '../../support/protocol/fault-kinds.ts'
+import { faultsAt, type PlannedFault, type Step } from '../../support/protocol/aws-failures.ts'
 import { SCENARIOS } from '../../support/protocol/fault-scenarios.ts'
 import { expectWhole, heal } from '../../support/protocol/heal.ts'
 import type { RunLimits, Scenario } from '../../support/protocol/scenario-steps.ts'

@@ -7,7 +7,7 @@ import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../support/a
 import { deadlineIn } from '../../support/api/rest-event.ts'
 import { withId } from '../../support/api/test-api.ts'
 import { depth } from '../../support/depth.ts'
-import { faultsFor } from '../../support/protocol/fault-kinds.ts'
+import { faultsFor } from '../../support/protocol/aws-failures.ts'
 import { LARGE_BYTES, NOTHING } from '../../support/protocol/promotions-that-fail.ts'
 import type { TestProcess } from '../../support/protocol/test-process.ts'
 import type { StoresSnapshot } from '../../support/protocol/test-stores.ts'

@@ -1,3 +1,4 @@
+import type { ProcessFault } from './breakable-transport.ts'
 import type { Fault } from './fault-proxy.ts'
 
 export const s3Error = (status: number, code: string) => ({
@@ -25,11 +26,14 @@ export const ERROR_IN_200 = s3Error(200, 'InternalError')
 const DISGUISED_ERROR: Fault = { ...ERROR_IN_200, body: `${ERROR_IN_200.body}\n` }
 const EMPTY_200: Fault = { kind: 'answer', status: 200, headers: { 'content-type': 'application/xml' } }
 
+type Answer = [status: number, reason: string]
 /** A call of AWS, what goes wrong with it, and how a promotion that meets this is answered. */
-type Row = [call: string, what: string, status: number, reason: string, fault: Fault]
-export const dynamoDbRows = (call: string): Row[] => [
-  [call, 'throttles', 503, 'service_unavailable', dynamoDbError(400, 'ProvisionedThroughputExceededException')],
-  [call, 'limits the account', 503, 'service_unavailable', dynamoDbError(400, 'RequestLimitExceeded')],
+type Row = [call: string, what: string, ...Answer, fault: Fault]
+const UNAVAILABLE: Answer = [503, 'service_unavailable']
+/** @param throttled the answer when DynamoDB says that it has not applied the call */
+export const dynamoDbRows = (call: string, throttled = UNAVAILABLE): Row[] => [
+  [call, 'throttles', ...throttled, dynamoDbError(400, 'ProvisionedThroughputExceededException')],
+  [call, 'limits the account', ...throttled, dynamoDbError(400, 'RequestLimitExceeded')],
   [call, 'fails inside', 503, 'service_unavailable', dynamoDbError(500, 'InternalServerError')],
   [call, 'is unavailable', 503, 'service_unavailable', dynamoDbError(503, 'ServiceUnavailable')],
   [call, 'does not take the connection', 503, 'service_unavailable', REFUSED],
@@ -57,15 +61,10 @@ const copyRows = (call: string): Row[] => [
   [call, 'answers 200 with nothing', 503, 'service_unavailable', EMPTY_200],
 ]
 
-/** Whether DynamoDB says that it has not applied the call. */
-const isThrottling = ([, what]: Row) => what === 'throttles' || what === 'limits the account'
 export const SMALL: Row[] = [
   ...dynamoDbRows('keys.find'),
   // A throttled ledger has more load than it can carry: the promotion is refused, after some patience.
-  ...dynamoDbRows('ledger.hold').map(([call, what, status, reason, fault]): Row => {
-    const isLoad = isThrottling([call, what, status, reason, fault])
-    return [call, what, isLoad ? 429 : status, isLoad ? 'too_many_promotions' : reason, fault]
-  }),
+  ...dynamoDbRows('ledger.hold', [429, 'too_many_promotions']),
   ...dynamoDbRows('ledger.read'),
   ...dynamoDbRows('documents.begin'),
   ...dynamoDbRows('documents.record'),
@@ -99,3 +98,39 @@ const MAY_BE_LATE: Record<string, RegExp> = {
   CompleteMultipartUpload: /slow down|inside|connection|with an error$/,
 }
 export const straysAfter = (call: string, what: string): number => (MAY_BE_LATE[call]?.test(what) ? 1 : 0)
+
+const COPIES = new Set(['CopyObject', 'UploadPartCopy', 'CompleteMultipartUpload'])
+const S3_CALLS = /^[A-Z]/
+/** Reads have no effect: a lost answer or a late call is like one that hangs. */
+const READS = /find|read|list|usage|^HeadObject$|^List/
+
+/** One call of a run: the n-th of its name. */
+export interface Step {
+  call: string
+  occurrence: number
+}
+export interface PlannedFault extends Step {
+  what: string
+  fault: ProcessFault
+}
+
+/** Each fault that its call can have, at each of the steps. */
+export const faultsAt = (steps: Step[]): PlannedFault[] =>
+  steps.flatMap((step) => faultsFor(step.call).map(([what, fault]) => ({ ...step, what, fault })))
+
+/** All faults that a call can be given, by name. A kill before it is one after the call that it follows. */
+export function faultsFor(call: string): [name: string, fault: ProcessFault][] {
+  const isS3 = S3_CALLS.test(call)
+  const faults: [string, ProcessFault][] = [
+    ['refused', REFUSED],
+    ['500', isS3 ? s3Error(500, 'InternalError') : dynamoDbError(500, 'InternalServerError')],
+    ['throttled', isS3 ? s3Error(503, 'SlowDown') : dynamoDbError(400, 'ProvisionedThroughputExceededException')],
+    ['hangs', HANGS],
+  ]
+  if (!READS.test(call)) {
+    faults.push(['answer lost', LOST], ['arrives late', { kind: 'late' }], ['killed after', { kind: 'kill_after' }])
+  }
+  if (isS3 && call !== 'HeadObject') faults.push(['200 and white space', { kind: 'drip' }])
+  if (COPIES.has(call)) faults.push(['200 with an error', ERROR_IN_200])
+  return faults
+}

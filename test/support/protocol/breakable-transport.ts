@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { HttpHandlerOptions, HttpRequest } from '@smithy/types'
+import { connectionsOf } from '../../../lib/aws/clients.ts'
 import { fromWire, type Transport, toWire } from '../aws/in-process.ts'
 import type { Store } from '../aws/store.ts'
-import { type AwsCall, type Fault, startFaultProxy, toCall } from './fault-proxy.ts'
+import { type AwsCall, type Fault, type FaultProxy, startFaultProxy, toCall } from './fault-proxy.ts'
 
 /** All that may happen to a call of a process that can be killed. */
 export type ProcessFault = Fault | { kind: 'kill_after' }
@@ -45,31 +46,28 @@ export function newLife(onTheWire: boolean): Life {
 }
 
 const ID_HEADER = 'x-test-id'
-interface BreakableTransport extends Transport {
-  endpoint: string
-  /** Hands the calls that were held back to the store. */
-  deliverLate(): Promise<void>
-  stop(): Promise<void>
-}
+/** Longer than anything takes, however busy the machine is. */
+export const PATIENT_MS = 60_000
+const MOST_SOCKETS = 256
 
 /**
  * Replaces an SDK client's transport: the life that makes a call decides what happens to it, on the wire.
  *
- * @param options.network the client's own transport; it sends to the `endpoint` that is returned
+ * Calls that are not made to hang have PATIENT_MS in place of every limit of the product: on a busy machine it would repeat
+ * a call to which nothing was to happen.
+ *
  * @param options.lifeOf whose call it is
- * @param options.patientMs for calls that are not made to hang, in place of every limit of the product: on a busy machine
- *   it would repeat a call to which nothing was to happen
  * @param options.hungMs for calls that are made to hang, if they bring no limit of their own
  */
 export async function startBreakableTransport(options: {
   store: Store
-  network: () => Transport
   lifeOf: () => Life
-  patientMs: number
   hungMs: number
-}): Promise<BreakableTransport> {
-  const { store, network, lifeOf, patientMs, hungMs } = options
+}): Promise<Transport & Pick<FaultProxy, 'endpoint' | 'deliverLate' | 'stop'>> {
+  const { store, lifeOf, hungMs } = options
   const proxy = await startFaultProxy(store)
+  const network = connectionsOf(MOST_SOCKETS)
+  network.updateHttpClientConfig('connectionTimeout', PATIENT_MS)
   const underWay = new Map<string, { life: Life; fault: Fault | undefined }>()
   proxy.fault = ({ headers }) => {
     const sent = underWay.get(String(headers[ID_HEADER]))
@@ -85,10 +83,10 @@ export async function startBreakableTransport(options: {
     underWay.set(id, { life, fault })
     proxy.calls.length = 0
     const isHung = fault?.kind === 'hang' || fault?.kind === 'late'
-    const limit = isHung ? (given.requestTimeout ?? hungMs) : patientMs
+    const limit = isHung ? (given.requestTimeout ?? hungMs) : PATIENT_MS
     const copy: HttpRequest = Object.assign(Object.create(Object.getPrototypeOf(request)), request)
     copy.headers = { ...request.headers, [ID_HEADER]: id }
-    const answering = network().handle(copy, { ...given, requestTimeout: limit })
+    const answering = network.handle(copy as never, { ...given, requestTimeout: limit })
     if (fault === undefined || fault.kind === 'lose_answer') {
       life.underWay.add(answering)
       void answering.catch(() => {}).then(() => life.underWay.delete(answering))
@@ -99,7 +97,10 @@ export async function startBreakableTransport(options: {
   return {
     endpoint: proxy.endpoint,
     deliverLate: proxy.deliverLate,
-    stop: proxy.stop,
+    async stop() {
+      network.destroy()
+      await proxy.stop()
+    },
     async handle(request, given) {
       const life = lifeOf()
       if (life.mayBeReplaced) throw brokenConnection()

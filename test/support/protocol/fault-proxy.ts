@@ -56,7 +56,10 @@ export async function startFaultProxy(upstream: Store | string): Promise<FaultPr
     if (fault?.kind === 'hang') return
     if (fault?.kind === 'drip') return drip(outgoing)
     if (fault?.kind === 'refuse') return outgoing.destroy()
-    if (fault?.kind === 'answer') return answer(outgoing, fault)
+    if (fault?.kind === 'answer') {
+      const { status, body: text = '', headers: more } = fault
+      return outgoing.writeHead(status, { 'content-length': Buffer.byteLength(text), ...more }).end(text)
+    }
     const ask = () => store({ method, path, headers: call.headers, body })
     if (fault?.kind === 'late') {
       late.push(ask)
@@ -94,14 +97,6 @@ export function drip(outgoing: ServerResponse): void {
   outgoing.writeHead(200, { 'content-type': 'application/xml' })
   const dripping = setInterval(() => outgoing.write(' '), 20)
   outgoing.on('close', () => clearInterval(dripping))
-}
-
-function answer(
-  outgoing: ServerResponse,
-  { status, body = '', headers = {} }: Extract<Fault, { kind: 'answer' }>,
-): void {
-  outgoing.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers })
-  outgoing.end(body)
 }
 
 /** The operation of a call that nobody named. */

@@ -32,11 +32,6 @@ interface Given {
   quotaBytes?: number
 }
 
-interface Times extends Given {
-  /** How long the call hangs, if nothing ends it sooner. */
-  hangsMs?: number | undefined
-}
-
 /**
  * Promotions, one after the other, each with one kind of call that goes wrong. Pauses take no time, and the time of a
  * deadline goes by while a call hangs, so nothing depends on how fast the machine is.
@@ -66,7 +61,14 @@ export function usePromotionsThatFail() {
       return { response, calls, state, healed: state.strays > 0 ? await healedState(service, workspace) : state }
     })
 
-  async function promoteBroken(call: string, fault: Fault, bytes: Buffer, { leftMs, hangsMs = leftMs }: Times = {}) {
+  /** @param times.hangsMs how long the call hangs, if nothing ends it sooner */
+  async function promoteBroken(
+    call: string,
+    fault: Fault,
+    bytes: Buffer,
+    times: Pick<Given, 'leftMs'> & { hangsMs?: number | undefined } = {},
+  ) {
+    const { leftMs, hangsMs = leftMs } = times
     let hasHung = false
     const fail = (name: string) => {
       if (name !== call) return undefined

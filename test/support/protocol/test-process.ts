@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { NodeHttpHandler } from '@smithy/node-http-handler'
 import { audit } from '../../../lib/audit/audit.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import { createDynamoDbClient, createS3Client } from '../../../lib/aws/clients.ts'
@@ -13,17 +12,13 @@ import { invoke } from '../api/invoke.ts'
 import type { AnyResponse } from '../api/openapi.ts'
 import { type FunctionId, OPERATIONS, type OperationName } from '../api/operations.ts'
 import { lambdaContext, type RouteRequest, restEvent, routeEvent } from '../api/rest-event.ts'
-import type { Transport } from '../aws/in-process.ts'
-import { CREDENTIALS } from '../stores/stand-ins.ts'
-import { type Life, newLife, type ProcessFault, startBreakableTransport } from './breakable-transport.ts'
+import { type Life, newLife, PATIENT_MS, type ProcessFault, startBreakableTransport } from './breakable-transport.ts'
 import { composeFunctions } from './compose-functions.ts'
 import type { AwsCall } from './fault-proxy.ts'
-import type { TestStores } from './test-stores.ts'
+import { type TestStores, UNSIGNED } from './test-stores.ts'
 import type { TestWorkspace } from './workspaces.ts'
 
 const SILENT: Log = { info() {}, warn() {}, error() {}, with: () => SILENT }
-/** Never reached, however busy the machine is. */
-const PATIENT_MS = 60_000
 
 interface Options {
   /** When calls that are made to hang end, if they bring no limit of their own. */
@@ -48,35 +43,17 @@ export async function startTestProcess(
   let stoppedAtMs: number | undefined
   const now = () => (stoppedAtMs ?? Date.now()) + clockOffsetMs
   const lifeOf = () => calling.getStore()?.life ?? life
-  let [dynamoDbNetwork, s3Network]: (Transport | undefined)[] = []
-  const limits = { patientMs: PATIENT_MS, hungMs }
-  const dynamoDbTransport = await startBreakableTransport({
-    store: stores.dynamoDb,
-    network: () => dynamoDbNetwork as Transport,
-    lifeOf,
-    ...limits,
-  })
-  const s3Transport = await startBreakableTransport({
-    store: stores.s3,
-    network: () => s3Network as Transport,
-    lifeOf,
-    ...limits,
-  })
-  const common = {
-    region: 'us-east-1',
-    credentials: CREDENTIALS,
-    // The stores in memory check no signature.
-    signer: { sign: async (request: never) => request },
+  const dynamoDbTransport = await startBreakableTransport({ store: stores.dynamoDb, lifeOf, hungMs })
+  const s3Transport = await startBreakableTransport({ store: stores.s3, lifeOf, hungMs })
+  const over = (requestHandler: typeof s3Transport) => ({
+    ...UNSIGNED,
+    endpoint: requestHandler.endpoint,
+    requestHandler,
     // A function's environment does this in a deployment; late calls must have it, too.
     userAgentAppId: async () => acting.getStore(),
-  }
-  const dynamoDb = createDynamoDbClient({ ...common, endpoint: dynamoDbTransport.endpoint })
-  const s3 = createS3Client({ ...common, endpoint: s3Transport.endpoint, forcePathStyle: true })
-  const networks = [dynamoDb, s3].map(({ config }) => config.requestHandler as NodeHttpHandler)
-  for (const each of networks) each.updateHttpClientConfig('connectionTimeout', PATIENT_MS)
-  ;[dynamoDbNetwork, s3Network] = networks as unknown as Transport[]
-  dynamoDb.config.requestHandler = dynamoDbTransport as never
-  s3.config.requestHandler = s3Transport as never
+  })
+  const dynamoDb = createDynamoDbClient(over(dynamoDbTransport) as never)
+  const s3 = createS3Client({ ...over(s3Transport), forcePathStyle: true } as never)
   /** Functions composed in a life make their calls in that life, whoever calls them, whenever. */
   const compose = () => {
     const own = { life }

@@ -12,8 +12,12 @@ import type { LimitedDynamoDbOptions } from '../dynamodb/limited-dynamodb.ts'
 import { CREDENTIALS } from '../stores/stand-ins.ts'
 import { createWorkspaces } from './workspaces.ts'
 
-/** For the clients with which a test itself looks at the stores: nobody checks their signatures. */
-const COMMON = { region: 'us-east-1', credentials: CREDENTIALS, signer: { sign: async (request: object) => request } }
+/** The stores in memory check no signature. */
+export const UNSIGNED = {
+  region: 'us-east-1',
+  credentials: CREDENTIALS,
+  signer: { sign: async (request: object) => request },
+}
 
 /**
  * S3 and DynamoDB in memory, with the tables and buckets of serverless.yml: what a process is run on (test-process.ts).
@@ -23,7 +27,7 @@ export async function createTestStores(limited?: LimitedDynamoDbOptions) {
   const definition = inject('definition') ?? readServiceDefinition()
   const dynamoDbStore = createMemoryDynamoDb(limited)
   const s3Store = createMemoryS3()
-  const dynamoDb = new DynamoDB({ ...COMMON, requestHandler: inProcess(dynamoDbStore.store) } as never)
+  const dynamoDb = new DynamoDB({ ...UNSIGNED, requestHandler: inProcess(dynamoDbStore.store) } as never)
   const s3 = memoryS3Client(s3Store.store)
   await provision(definition, { dynamoDb, s3 })
   const config = readConfig(definition.environment)
