@@ -26,7 +26,7 @@ export async function explore(scenario: Scenario, maxStates: number): Promise<Ex
     report.schedules++
     try {
       for (const { moves, next } of way) await schedule.apply(moves[next] as Move)
-      schedule.check()
+      schedule.world.check()
       while (enter(seen, schedule)) {
         report.states = seen.size
         const moves = schedule.moves()
@@ -36,7 +36,7 @@ export async function explore(scenario: Scenario, maxStates: number): Promise<Ex
         }
         way.push({ moves, next: 0 })
         await schedule.apply(moves[0] as Move)
-        schedule.check()
+        schedule.world.check()
       }
     } catch {
       return { ...report, violation: way.map(({ next }) => next) }
@@ -96,7 +96,7 @@ export async function repeat(scenario: Scenario, choices: readonly number[]): Pr
   try {
     for (const choice of choices) {
       await schedule.apply(schedule.moves()[choice] as Move)
-      schedule.check()
+      schedule.world.check()
     }
     if (schedule.moves().length === 0) await schedule.world.rest()
   } catch (error) {

@@ -71,14 +71,10 @@ export async function handle(request: Request, deps: Dependencies): Promise<unkn
       return deleteWorkspace(WORKSPACE, { ...deps, apiKeys: NO_KEYS as never }, signal)
     case 'erase': {
       const ledger = await deps.ledger.read(WORKSPACE, signal)
-      if (ledger?.erasure === undefined) {
-        const asked = {
-          state: 'scheduled',
-          requestedAtMs: deps.now(),
-          beginsAtMs: deps.now(),
-          dueAtMs: deps.now(),
-        } as const
-        if (ledger) await deps.erasures.change(WORKSPACE, { shown: undefined, to: asked }, signal)
+      if (ledger && ledger.erasure === undefined) {
+        const nowMs = deps.now()
+        const to = { state: 'scheduled', requestedAtMs: nowMs, beginsAtMs: nowMs, dueAtMs: nowMs } as const
+        await deps.erasures.change(WORKSPACE, { shown: undefined, to }, signal)
       }
       return eraseWorkspace(WORKSPACE, { ...deps, apiKeys: NO_KEYS }, signal)
     }

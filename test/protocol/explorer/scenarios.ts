@@ -158,16 +158,11 @@ export const SCENARIOS = {
 export async function prepare({ before, leftMs = 0, hasLateRefund }: Scenario, world: World): Promise<void> {
   if (!before) return
   const request = before === 'expired' || before === 'buried' ? expiring : keyed
-  await world.apply({ do: 'begin', process: 0, request })
-  await world.goOn()
+  await world.run(0, request)
   if (request === expiring) await world.apply({ do: 'pass', ms: EXPIRES_IN_SECONDS * 1000 - leftMs })
-  if (before === 'buried') {
-    await world.apply({ do: 'begin', process: 1, request: resolver })
-    await world.goOn()
-  }
+  if (before === 'buried') await world.run(1, resolver)
   if (before === 'forgotten') {
-    await world.apply({ do: 'begin', process: 1, request: deletion })
-    await world.goOn()
+    await world.run(1, deletion)
     await world.apply({ do: 'pass', ms: leftMs > 0 ? DAY_MS - leftMs : DAY_MS + LEASE_MS })
   }
   if (hasLateRefund) await world.stores.putLateRefund()

@@ -137,11 +137,6 @@ export class Schedule {
     const current = this.#isAmid ? this.#current : undefined
     return hash('sha1', nameIds([...stores.texts(), ...sent, ...atWork, `${current}`]))
   }
-
-  /** @throws Error */
-  check(): void {
-    this.world.check()
-  }
 }
 
 /** Base58 of 16 bytes: ids of documents without a key, of attempts and refunds. They differ from world to world. */

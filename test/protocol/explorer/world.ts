@@ -151,6 +151,12 @@ export class World {
     return !(fate === 'repeated' || fate === 'again') || !OPENS.test(call.name)
   }
 
+  /** Begins this, and lets all processes go on to their ends. */
+  async run(process: number, request: Request): Promise<void> {
+    await this.apply({ do: 'begin', process, request })
+    await this.goOn()
+  }
+
   /** Lets all processes go on to their ends. */
   async goOn(isEnough: (process: Process) => boolean = () => false): Promise<void> {
     for (let moves = 0; moves < 10_000; moves++) {
@@ -173,8 +179,7 @@ export class World {
     await this.goOn()
     for (let run = 0; run < 3; run++) {
       this.stores.nowMs += 1000 * 1000
-      await this.apply({ do: 'begin', process: 100 + run, request: { do: 'resolve' } })
-      await this.goOn()
+      await this.run(100 + run, { do: 'resolve' })
       this.check()
     }
     if (this.stores.ledger()?.erasure) return this.#restErased()
@@ -200,8 +205,7 @@ export class World {
     for (let run = 0; this.stores.ledger()?.erasure?.state !== 'erased'; run++) {
       if (run === 6) throw new Error('an erasure does not come to its end')
       await this.apply({ do: 'pass', ms: 1_300_000 })
-      await this.apply({ do: 'begin', process: 200 + run, request: { do: 'erase' } })
-      await this.goOn()
+      await this.run(200 + run, { do: 'erase' })
       this.check()
     }
   }

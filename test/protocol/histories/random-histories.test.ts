@@ -117,10 +117,7 @@ const seen = new Map<string, number>()
 async function play(documents: number, are: Circumstances, chosen: readonly Choose[]): Promise<void> {
   const world = World.create(are)
   try {
-    for (let made = 0; made < documents; made++) {
-      await world.apply(begin({ do: 'promote', file: 0 }, world))
-      await world.goOn()
-    }
+    for (let made = 0; made < documents; made++) await world.run(made, { do: 'promote', file: 0 })
     for (const choose of chosen) {
       const move = changeOfExpiry(world, are) ?? choose(world, are)
       if (move) await world.apply(move)
@@ -158,16 +155,14 @@ describe('random histories', () => {
       const [process = 0] = [...world.processes].find(([, { isRunning }]) => isRunning) ?? []
       await world.apply({ do: 'call', process, call: 0, fate })
     }
-    await world.apply(begin({ do: 'promote', file: 0 }, world))
-    await world.goOn()
+    await world.run(0, { do: 'promote', file: 0 })
     // Each deletion tries three times to write its refund, and the answers are lost.
     for (let tries = 0; tries < MAX_REFUNDS; tries++) {
       if (world.running.length === 0) await world.apply(begin({ do: 'delete' }, world))
       await apply('ledger.beginRefund', 'fail_after')
     }
     await world.goOn()
-    await world.apply(begin({ do: 'delete' }, world))
-    await world.goOn()
+    await world.run(world.processes.size, { do: 'delete' })
     expect(world.stores.ledger()?.refunds).toHaveLength(MAX_REFUNDS)
     const { calls } = world.processes.get(world.processes.size - 1) ?? expect.fail()
     // In a second, of pauses of 33 ms at least.
