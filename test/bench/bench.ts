@@ -7,18 +7,13 @@ export interface Row {
   isMet?: boolean
 }
 
-export interface BenchContext {
-  /** Only shows that the bench works: counts are tiny, and the figures mean nothing. */
-  isQuick: boolean
-  progress(text: string): void
-}
-
 export interface Bench {
   name: string
   title: string
   /** Its figures are the same on every machine, so even the quick form compares them with their bars. */
   isExact?: boolean
-  run(context: BenchContext): Promise<Row[]>
+  /** @param on.isQuick only shows that the bench works: counts are tiny, and the figures mean nothing */
+  run(on: { isQuick: boolean; progress(text: string): void }): Promise<Row[]>
 }
 
 /** A row whose figure must not be larger than its limit. */

@@ -19,12 +19,6 @@ interface WorkerOptions {
   callLimitMs?: number
 }
 
-interface Reply {
-  id: number
-  answer?: unknown
-  failure?: string
-}
-
 /** Nothing that is asked of a worker takes this long. */
 const CALL_LIMIT_MS = 180_000
 
@@ -46,7 +40,7 @@ export async function startWorker<Served extends Methods>(
     return call.promise.finally(() => clearTimeout(limit))
   }
   let lastId = 0
-  child.on('message', ({ id, answer, failure }: Reply) => {
+  child.on('message', ({ id, answer, failure }: { id: number; answer?: unknown; failure?: string }) => {
     const call = waiting.get(id)
     waiting.delete(id)
     if (failure === undefined) call?.resolve(answer)

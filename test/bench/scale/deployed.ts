@@ -1,4 +1,4 @@
-// Apart from runs.ts, which installs the virtual clock.
+// Apart from sustained.ts, which installs the virtual clock.
 
 /** As in serverless.yml. */
 export const AUDIT = { memoryMib: 512, sliceMs: 240_000 }

@@ -2,10 +2,10 @@ import type { UpdateItemCommandInput } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { DUE_SHARDS, documentKey, encodeDue } from '../../../lib/aws/dynamodb/document-codec.ts'
 import type { PendingDocument } from '../../../lib/ledger/ports/documents.ts'
+import { resolveDueItems } from '../../../lib/ledger/resolve-due-items.ts'
 import { createRandom } from '../statistics.ts'
-import { RESOLVER } from './deployed.ts'
+import { KEPT_MS, RESOLVER } from './deployed.ts'
 import { namesOf, sizeOf, workspaceIdOf } from './population.ts'
-import { groupsOf, runResolver } from './runs.ts'
 import { clock, dependenciesOf, type World } from './world.ts'
 
 export interface Load {
@@ -110,4 +110,25 @@ export async function sustain(
     const sizeBytes = sizeOf(workspace, document)
     if (hasHold) await promoter.ledger.hold({ workspaceId, documentId, attemptId, sizeBytes, leaseEndsAtMs }, signal, 0)
   }
+}
+
+/** The shards of each schedule. */
+function groupsOf(shards: readonly number[], count: number = RESOLVER.groups): number[][] {
+  const size = shards.length / count
+  return Array.from({ length: count }, (_, group) => shards.slice(group * size, (group + 1) * size))
+}
+
+/** One run of the resolver, as the function does it. @returns what came of expired documents, and how long they took */
+async function runResolver({ start, config }: World, shards: readonly number[]) {
+  const { memoryMib, timeoutMs } = RESOLVER
+  const deps = dependenciesOf(start(memoryMib), config)
+  const run = { timeoutEachMs: 10_000, shards }
+  const signal = AbortSignal.timeout(timeoutMs - KEPT_MS)
+  const startedMs = clock.now()
+  const expire = async () => {
+    const { freed: expired } = await resolveDueItems('expiry', run, deps, signal)
+    return { expired, seconds: (clock.now() - startedMs) / 1000 }
+  }
+  const [expiry] = await Promise.all([expire(), resolveDueItems('work', run, deps, signal)])
+  return expiry
 }

@@ -1,12 +1,6 @@
 // Nothing that the bundle needs may be loaded here before it, as that would not be counted.
 import { serve } from '../worker.ts'
 
-export interface Run {
-  /** API Gateway would hand it over. */
-  event: unknown
-  count: number
-}
-
 const REMAINING_MS = 28_000
 const [bundle = ''] = process.argv.slice(2)
 
@@ -35,7 +29,7 @@ const methods = {
     return performance.now() - startedMs
   },
   /** One after the other. @returns milliseconds of a processor for each, those of all its threads */
-  async run({ event, count }: Run): Promise<number> {
+  async run({ event, count }: { event: unknown; count: number }): Promise<number> {
     const before = process.cpuUsage()
     for (let ran = 0; ran < count; ran++) await request(event)
     const { user, system } = process.cpuUsage(before)

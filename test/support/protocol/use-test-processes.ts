@@ -2,17 +2,10 @@ import { afterAll, beforeAll } from 'vitest'
 import { startTestProcess, type TestProcess } from './test-process.ts'
 import { createTestStores } from './test-stores.ts'
 
-interface TestProcesses {
-  /** Waits until a process is free. */
-  one<Result>(use: (process: TestProcess) => Promise<Result>): Promise<Result>
-  /** Does all tasks, as many side by side as there are processes. The first failure is thrown when all have ended. */
-  all<Task>(tasks: readonly Task[], run: (task: Task, process: TestProcess) => Promise<void>): Promise<void>
-}
-
 type Options = { atOnce: number } & Parameters<typeof startTestProcess>[1]
 
 /** Processes with stores of their own each, for all tests of a file. What one leaves, the next user of its stores finds. */
-export function useTestProcesses({ atOnce, ...options }: Options): TestProcesses {
+export function useTestProcesses({ atOnce, ...options }: Options) {
   const processes: TestProcess[] = []
   const idle: TestProcess[] = []
   const waiting: ((process: TestProcess) => void)[] = []
@@ -31,13 +24,15 @@ export function useTestProcesses({ atOnce, ...options }: Options): TestProcesses
     if (next) next(process)
     else idle.push(process)
   }
-  const one: TestProcesses['one'] = async (use) => {
+  /** Waits until a process is free. */
+  const one = async <Result>(use: (process: TestProcess) => Promise<Result>): Promise<Result> => {
     const process = await take()
     return use(process).finally(() => giveBack(process))
   }
   return {
     one,
-    async all(tasks, run) {
+    /** Does all tasks, as many side by side as there are processes. The first failure is thrown when all have ended. */
+    async all<Task>(tasks: readonly Task[], run: (task: Task, process: TestProcess) => Promise<void>): Promise<void> {
       const ended = await Promise.allSettled(tasks.map((task) => one((process) => run(task, process))))
       for (const end of ended) if (end.status === 'rejected') throw end.reason
     },

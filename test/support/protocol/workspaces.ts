@@ -26,8 +26,6 @@ export interface WorkspaceState {
 /** Puts workspaces, keys and files into S3 and DynamoDB, and looks at what became of them. */
 export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'config' | 'dynamoDb' | 's3'>) {
   const stores = openStores({ config, dynamoDb, s3, now: Date.now })
-  const itemsOf = (workspaceId: WorkspaceId) =>
-    Array.fromAsync(stores.documents.list(workspaceId, AbortSignal.timeout(60_000)))
   const newIds = (workspaceId: WorkspaceId) => {
     const attemptId = newAttemptId()
     return { workspaceId, documentId: documentIdOfAttempt(attemptId), attemptId }
@@ -75,8 +73,9 @@ export function createWorkspaces({ config, dynamoDb, s3 }: Pick<StandIns, 'confi
       const prefix = { Bucket: config.documentsBucket, Prefix: `documents/${workspaceId}/` }
       const { Contents = [] } = await s3.listObjectsV2(prefix)
       const { Uploads = [] } = await s3.listMultipartUploads(prefix)
-      const ledger = await stores.ledger.read(workspaceId, AbortSignal.timeout(60_000))
-      const states = (await itemsOf(workspaceId)).map(({ state }) => state)
+      const signal = AbortSignal.timeout(60_000)
+      const ledger = await stores.ledger.read(workspaceId, signal)
+      const states = await Array.fromAsync(stores.documents.list(workspaceId, signal), ({ state }) => state)
       const count = (wanted: RegExp) => states.filter((state) => wanted.test(state)).length
       return {
         documents: count(/ready/),
