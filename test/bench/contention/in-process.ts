@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpHandlerOptions } from '@smithy/types'
 import { fromWire, type Transport, toWire } from '../../support/aws/in-process.ts'
 import type { Store } from '../../support/aws/store.ts'
@@ -63,18 +64,6 @@ export function createLatencies(of: Record<'dynamoDb' | 's3', Latency>, seed: nu
 }
 
 /** Waits, unless there is no delay. If the call is aborted meanwhile, rejects as the SDK's own handler does. */
-export function waitUnlessAborted(delayMs: number, signal: HttpHandlerOptions['abortSignal']): Promise<void> {
-  if (delayMs <= 0) return Promise.resolve()
-  return new Promise((resolve, reject) => {
-    const giveUp = () => {
-      clearTimeout(timer)
-      reject(Object.assign(new Error('Request aborted'), { name: 'AbortError' }))
-    }
-    const timer = setTimeout(() => {
-      ;(signal as AbortSignal | undefined)?.removeEventListener('abort', giveUp)
-      resolve()
-    }, delayMs)
-    if (signal?.aborted) giveUp()
-    else (signal as AbortSignal | undefined)?.addEventListener('abort', giveUp, { once: true })
-  })
+export async function waitUnlessAborted(delayMs: number, signal: HttpHandlerOptions['abortSignal']): Promise<void> {
+  if (delayMs > 0) await sleep(delayMs, undefined, { signal: signal as AbortSignal })
 }

@@ -27,7 +27,6 @@ import {
   workspaceItem,
 } from './population.ts'
 
-/** As in the bench of one busy workspace. */
 const LATENCY = { dynamoDb: { p50: 5, p99: 15 }, s3: { p50: 25, p99: 90 } }
 /** How far indexes, and reads that are not strongly consistent, are behind. */
 const STALE_MS = 100

@@ -41,8 +41,8 @@ export const operationOf = (command: Command) => command.constructor.name.replac
  * The tables of the template in memory, with dynalite's own rules for requests, conditions and updates, where the client
  * of the SDK stands.
  */
-export function createMemoryTables({ now, staleMs = 0 }: { now(): number; staleMs?: number }) {
-  const tables = createLimitedDynamoDb({ now, staleMs, limits: UNLIMITED })
+export function createMemoryTables({ now }: { now(): number }) {
+  const tables = createLimitedDynamoDb({ now, staleMs: 0, limits: UNLIMITED })
   createTables(tables, DECLARED)
   const all = (name: string) => {
     const spaces = tables.snapshot()

@@ -21,7 +21,7 @@ export const dynamoDbError = (status: number, type: string): Fault => ({
 export const REFUSED: Fault = { kind: 'refuse' }
 export const LOST: Fault = { kind: 'lose_answer' }
 export const HANGS: Fault = { kind: 'hang' }
-export const ERROR_IN_200 = s3Error(200, 'InternalError')
+const ERROR_IN_200 = s3Error(200, 'InternalError')
 /** A body that the SDK takes for a success: only the missing ETag gives it away. */
 const DISGUISED_ERROR: Fault = { ...ERROR_IN_200, body: `${ERROR_IN_200.body}\n` }
 const EMPTY_200: Fault = { kind: 'answer', status: 200, headers: { 'content-type': 'application/xml' } }

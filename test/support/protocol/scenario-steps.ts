@@ -60,7 +60,7 @@ export const promote = (
   })
 
 /** Work whose process is killed right after this call. @param denied a call that AWS denies it before */
-export const killAfter = async (
+const killAfter = async (
   process: TestProcess,
   call: string,
   work: () => Promise<unknown>,

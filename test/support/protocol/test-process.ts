@@ -90,8 +90,6 @@ export async function startTestProcess(
 
   return {
     ...testStores,
-    /** The product's client, whose calls can be broken. */
-    productDynamoDb: dynamoDb,
     /** The dependencies of the present life: when that is over, they make no more calls. */
     get deps() {
       return composed.deps
