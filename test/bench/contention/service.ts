@@ -13,7 +13,7 @@ import type { Log } from '../../../lib/logging.ts'
 import { createAdmission } from '../../../lib/promotion/admission.ts'
 import type { LimitedDynamoDb } from '../../support/dynamodb/limited-dynamodb.ts'
 import { createTables } from '../../support/dynamodb/memory-tables.ts'
-import type { createSimulatedS3 } from './simulated-s3.ts'
+import type { Simulated } from './simulated-s3.ts'
 
 /** As long as an id can be, because each letter is written with every promotion. */
 const WORKSPACE = 'ws_0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'.padEnd(128, '-0')
@@ -48,11 +48,7 @@ export async function prepareTables(dynamoDb: Tables, { keysTable }: Config) {
 /** A function as a process of its own has it, with a memory of its own; only S3 is an object of ours. */
 export function createProcess<Handler>(
   create: (deps: Parameters<typeof createPromoteContainerFileHandler>[0] & RestoreDependencies) => Handler,
-  {
-    config,
-    client,
-    objects,
-  }: { config: Config; client: DynamoDBClient; objects: ReturnType<typeof createSimulatedS3> },
+  { config, client, objects }: { config: Config; client: DynamoDBClient; objects: Simulated },
 ): Handler {
   // Nothing here reaches a bucket.
   const stores = openStores({ config, dynamoDb: client, s3: {} as S3Client, now })

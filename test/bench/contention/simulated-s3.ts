@@ -12,7 +12,7 @@ interface SimulatedS3 {
   onCall?(name: 'HeadObject' | 'CopyObject'): void
 }
 
-type Simulated = ObjectStore & DocumentObjects & ContainerFileWriter
+export type Simulated = ObjectStore & DocumentObjects & ContainerFileWriter
 /** Into this container files are put back. */
 export const NEXT = 'sess_next'
 

@@ -56,7 +56,6 @@ const MOST_SOCKETS = 256
  * Calls that are not made to hang have PATIENT_MS in place of every limit of the product: on a busy machine it would repeat
  * a call to which nothing was to happen.
  *
- * @param options.lifeOf whose call it is
  * @param options.hungMs for calls that are made to hang, if they bring no limit of their own
  */
 export async function startBreakableTransport(options: {
