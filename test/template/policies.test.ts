@@ -156,18 +156,11 @@ describe('the functions that no request reaches', () => {
     expect(allowed('audit-workspaces', 's3:GetObject', 'local-sandboxes/sandboxes/ws_1/sess_1/a.txt')).toBe(false)
   })
 
-  it('audit-workspaces changes nothing, but writes usage if there is a bucket for it', () => {
+  it('audit-workspaces changes nothing', () => {
     const actions = statementsOf('audit-workspaces').flatMap((statement) => statement.actions)
-    const writing = actions.filter(
-      (action) => !OF_THE_PLATFORM.test(action) && /:(Put|Update|Delete|Abort|Create|Batch|Transact)/.test(action),
-    )
-    expect(writing).toEqual(['s3:PutObject'])
-    expect(allowed('audit-workspaces', 's3:PutObject', 'local-documents/usage/2026/0-0.jsonl')).toBe(true)
-    for (const key of ['documents/ws_1/file_1/a', 'usage-2/a']) {
-      expect(allowed('audit-workspaces', 's3:PutObject', `local-documents/${key}`), key).toBe(false)
-    }
-    const asByDefault = readStatements(byDefault, 'AuditWorkspacesRole').flatMap(({ actions }) => actions)
-    expect(asByDefault).not.toContain('s3:PutObject')
+    const writing = /:(Put|Update|Delete|Abort|Create|Batch|Transact)/
+    expect(actions.length).toBeGreaterThan(5)
+    expect(actions.filter((action) => !OF_THE_PLATFORM.test(action) && writing.test(action))).toEqual([])
   })
 })
 
