@@ -8,7 +8,7 @@ const [dev, existing] = await packagedServices('dev', 'existing')
 
 describe('CORS', () => {
   const methodsOf = (service: Packaged, method: string) =>
-    service.ofType('AWS::ApiGateway::Method').filter(({ Properties }) => Properties.HttpMethod === method)
+    service.propertiesOf('AWS::ApiGateway::Method').filter(({ HttpMethod }) => HttpMethod === method)
 
   it('is not there unless origins are named', () => {
     expect(methodsOf(dev, 'OPTIONS')).toEqual([])
@@ -16,20 +16,16 @@ describe('CORS', () => {
   })
 
   it('has preflights answered by the gateway, on every path, for the origins that were named', () => {
-    const preflights = methodsOf(existing, 'OPTIONS')
     const methodsByPath: Record<string, unknown> = {}
-    for (const { Properties } of preflights) {
-      expect(Properties.Integration).toMatchObject({
-        Type: 'MOCK',
-        RequestTemplates: { 'application/json': '{"statusCode":204}' },
-      })
-      const [answer] = Properties.Integration.IntegrationResponses
+    for (const { Integration, MethodResponses, ResourceId } of methodsOf(existing, 'OPTIONS')) {
+      const RequestTemplates = { 'application/json': '{"statusCode":204}' }
+      expect(Integration).toMatchObject({ Type: 'MOCK', RequestTemplates })
+      const [answer] = Integration.IntegrationResponses
       const headers = headersOf(answer.ResponseParameters)
       expect(headers.vary).toBe('Origin')
-      methodsByPath[pathOf(Properties.ResourceId.Ref, existing)] = headers['access-control-allow-methods']
-      expect(Object.keys(Properties.MethodResponses[0].ResponseParameters)).toEqual(
-        Object.keys(answer.ResponseParameters),
-      )
+      methodsByPath[pathOf(ResourceId.Ref, existing)] = headers['access-control-allow-methods']
+      const declared = MethodResponses[0].ResponseParameters
+      expect(Object.keys(declared)).toEqual(Object.keys(answer.ResponseParameters))
       const template = answer.ResponseTemplates['application/json']
       expect(template).toContain('#if($origin == "https://app.example.com" || $origin == "http://localhost:5173")')
     }
@@ -42,15 +38,11 @@ describe('CORS', () => {
   })
 
   it("lets pages read the gateway's own answers, and the headers that carry meaning", () => {
-    const own = existing
-      .ofType('AWS::ApiGateway::GatewayResponse')
-      .map(({ Properties }) => Properties.ResponseParameters)
-    const other = methodsOf(existing, 'ANY').map(
-      ({ Properties }) => Properties.Integration.IntegrationResponses[0].ResponseParameters,
-    )
+    const own = existing.propertiesOf('AWS::ApiGateway::GatewayResponse')
+    const other = methodsOf(existing, 'ANY').map(({ Integration }) => Integration.IntegrationResponses[0])
     expect(other.length).toBeGreaterThan(0)
-    for (const headers of [...own, ...other]) {
-      expect(headersOf(headers)).toMatchObject({
+    for (const { ResponseParameters } of [...own, ...other]) {
+      expect(headersOf(ResponseParameters)).toMatchObject({
         'access-control-allow-origin': '*',
         'access-control-expose-headers': EXPOSED_HEADERS,
       })

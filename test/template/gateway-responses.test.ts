@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { startGateway } from '../../infra/local/gateway/gateway.ts'
 import { REASONS } from '../../lib/errors.ts'
 import { expectDocumented } from '../support/api/openapi.ts'
-import { headersOf, operationsOf, pathOf } from '../support/template/packaged-gateway.ts'
+import { headersOf, operationsOf } from '../support/template/packaged-gateway.ts'
 import { type Packaged, packagedServices } from '../support/template/packages.ts'
 
 const [dev, withPages] = await packagedServices('dev', 'existing')
@@ -13,11 +13,9 @@ it.each([
 ])(
   'a method that a path does not have is answered by the gateway with 404, Allow and a reason, on every path that has operations%s',
   (_, service) => {
-    const paths = new Set(operationsOf(service).map(({ Properties }) => Properties.ResourceId.Ref))
-    for (const path of paths) {
-      const methods = service
-        .propertiesOf('AWS::ApiGateway::Method')
-        .filter(({ ResourceId }) => ResourceId.Ref === path)
+    for (const { ResourceId: of, path } of operationsOf(service)) {
+      const all = service.propertiesOf('AWS::ApiGateway::Method')
+      const methods = all.filter(({ ResourceId }) => ResourceId.Ref === of.Ref)
       const allowed = methods.map(({ HttpMethod }) => HttpMethod).filter((method) => method !== 'ANY')
       const other = methods.find(({ HttpMethod }) => HttpMethod === 'ANY')
       expect(other?.Integration).toMatchObject({ Type: 'MOCK', PassthroughBehavior: 'NEVER' })
@@ -35,9 +33,8 @@ it.each([
       expectDocumented({ status: 404, headers: { ...headers, 'cache-control': 'no-store' }, body })
       expect(body.error.metadata.reason).toBe('method_not_allowed')
       const hint = /made with PUT|no uploads/.exec(body.error.metadata.detail)?.[0]
-      const asked = pathOf(path, service)
-      const hintOfPath = asked.startsWith('/v1/workspaces') ? 'made with PUT' : asked.endsWith('/files') && 'no uploads'
-      expect(hint, asked).toBe(hintOfPath || undefined)
+      const hintOfPath = path.startsWith('/v1/workspaces') ? 'made with PUT' : path.endsWith('/files') && 'no uploads'
+      expect(hint, path).toBe(hintOfPath || undefined)
     }
   },
 )
@@ -45,7 +42,6 @@ it.each([
 describe('a path that the API does not have', () => {
   const ROOT = { 'Fn::GetAtt': ['ApiGatewayRestApi', 'RootResourceId'] }
   const unknownPath = (service: Packaged) => service.resource('ApiGatewayResourceUnknownPathAny').Properties.Integration
-  const answerOf = (service: Packaged) => unknownPath(service).IntegrationResponses[0]
 
   it('is answered by the gateway without a function, whatever its method and media type', () => {
     const { PathPart, ParentId } = dev.resource('ApiGatewayResourceUnknownPath').Properties
@@ -59,7 +55,7 @@ describe('a path that the API does not have', () => {
     const methods = dev.propertiesOf('AWS::ApiGateway::Method').filter(({ HttpMethod }) => HttpMethod === 'ANY')
     const resources = [ROOT, ...dev.idsOfType('AWS::ApiGateway::Resource').map((Ref) => ({ Ref }))]
     expect(methods.map(({ ResourceId }) => ResourceId)).toEqual(expect.arrayContaining(resources))
-    const withOperations = new Set(operationsOf(dev).map(({ Properties }) => Properties.ResourceId.Ref))
+    const withOperations = new Set(operationsOf(dev).map(({ ResourceId }) => ResourceId.Ref))
     for (const { ResourceId, Integration } of methods) {
       if (!withOperations.has(ResourceId.Ref)) expect(Integration).toEqual(unknownPath(dev))
     }
@@ -72,55 +68,46 @@ describe('a path that the API does not have', () => {
     const localBody = await local.json()
     await gateway.stop()
     for (const service of [dev, withPages]) {
-      const { StatusCode, ResponseTemplates } = answerOf(service)
+      const [{ StatusCode, ResponseTemplates }] = unknownPath(service).IntegrationResponses
       const text = ResponseTemplates['application/json']
-      const [ofGateway] = service
-        .ofType('AWS::ApiGateway::GatewayResponse')
-        .filter(({ Properties }) => Properties.ResponseType === 'MISSING_AUTHENTICATION_TOKEN')
-      expect(text).toBe(ofGateway?.Properties.ResponseTemplates['application/json'])
+      const own = service.propertiesOf('AWS::ApiGateway::GatewayResponse')
+      const ofGateway = own.find(({ ResponseType }) => ResponseType === 'MISSING_AUTHENTICATION_TOKEN')
+      expect(text).toBe(ofGateway?.ResponseTemplates['application/json'])
       const body = JSON.parse(text.replace('$context.extendedRequestId', `${local.headers.get('x-request-id')}`))
       expect(body).toEqual(localBody)
       expect([Number(StatusCode), local.status]).toEqual([body.error.code, 404])
-      expectDocumented({
-        status: 404,
-        headers: { 'x-request-id': 'x', 'request-id': 'x', 'cache-control': 'no-store' },
-        body,
-      })
+      const headers = { 'x-request-id': 'x', 'request-id': 'x', 'cache-control': 'no-store' }
+      expectDocumented({ status: 404, headers, body })
       expect(body.error.metadata).toEqual({
         reason: 'route_not_found',
         detail: expect.stringMatching(/^The API has no such path\. Each begins with one of .{1,100}\. Perhaps \/v1 is/),
       })
-      const paths = operationsOf(service).map(({ Properties }) => pathOf(Properties.ResourceId.Ref, service))
       // That of a link is handed out whole.
-      for (const path of paths.filter((each) => !each.startsWith('/l/')))
+      for (const { path } of operationsOf(service).filter((each) => !each.path.startsWith('/l/')))
         expect(body.error.metadata.detail).toContain(path.split('/').slice(0, 3).join('/'))
     }
   })
 })
 
-describe('templates', () => {
-  it('read nothing of the request but its origin, and call nothing: no pattern that somebody could make expensive', () => {
-    const services = [dev, withPages]
-    const integrations = services
-      .flatMap((service) => service.propertiesOf('AWS::ApiGateway::Method'))
-      .map(({ Integration }) => Integration)
-    const answers = integrations.flatMap(({ IntegrationResponses = [] }) => IntegrationResponses)
-    for (const answer of answers) expect(answer).not.toHaveProperty('SelectionPattern')
-    const own = services.flatMap((service) => service.propertiesOf('AWS::ApiGateway::GatewayResponse'))
-    const used = [...answers, ...own].flatMap(({ ResponseTemplates }) => usedBy(ResponseTemplates))
-    expect(new Set(used)).toEqual(
-      new Set([
-        ...['$context.extendedRequestId', '#set', '#if', '#end', '$origin'],
-        ...['$input.params("Origin")', '$input.params("origin")'],
-        '$context.responseOverride.header.Access-Control-Allow-Origin',
-      ]),
-    )
-    expect(integrations.flatMap(({ RequestTemplates }) => usedBy(RequestTemplates))).toEqual([])
-  })
+/** Directives, and variables with what is called on them. */
+const usedBy = (templates: Record<string, string> = {}) =>
+  Object.values(templates).flatMap((text) => text.match(/#\w+|\$!?\{?[\w-]+(?:\.[\w-]+)*(?:\([^)]*\))?/g) ?? [])
 
-  /** Directives, and variables with what is called on them. */
-  const usedBy = (templates: Record<string, string> = {}) =>
-    Object.values(templates).flatMap((text) => text.match(/#\w+|\$!?\{?[\w-]+(?:\.[\w-]+)*(?:\([^)]*\))?/g) ?? [])
+it('templates read nothing of the request but its origin, and call nothing: no pattern that somebody could make expensive', () => {
+  const services = [dev, withPages]
+  const methods = services.flatMap((service) => service.propertiesOf('AWS::ApiGateway::Method'))
+  const answers = methods.flatMap(({ Integration }) => Integration.IntegrationResponses ?? [])
+  for (const answer of answers) expect(answer).not.toHaveProperty('SelectionPattern')
+  const own = services.flatMap((service) => service.propertiesOf('AWS::ApiGateway::GatewayResponse'))
+  const used = [...answers, ...own].flatMap(({ ResponseTemplates }) => usedBy(ResponseTemplates))
+  expect(new Set(used)).toEqual(
+    new Set([
+      ...['$context.extendedRequestId', '#set', '#if', '#end', '$origin'],
+      ...['$input.params("Origin")', '$input.params("origin")'],
+      '$context.responseOverride.header.Access-Control-Allow-Origin',
+    ]),
+  )
+  expect(methods.flatMap(({ Integration }) => usedBy(Integration.RequestTemplates))).toEqual([])
 })
 
 describe('gateway responses', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../support/template/intrinsics.ts'
-import { operationsOf, pathOf } from '../support/template/packaged-gateway.ts'
+import { operationsOf } from '../support/template/packaged-gateway.ts'
 import { EXISTING, type Packaged, packagedServices, THRESHOLDS } from '../support/template/packages.ts'
 
 const [dev, prod, existing] = await packagedServices('dev', 'prod', 'existing')
@@ -8,9 +8,8 @@ const [dev, prod, existing] = await packagedServices('dev', 'prod', 'existing')
 describe('the API', () => {
   it('has a regional REST API without an authorizer of its own', () => {
     expect(dev.resource('ApiGatewayRestApi').Properties.EndpointConfiguration).toEqual({ Types: ['REGIONAL'] })
-    for (const { Properties } of dev.ofType('AWS::ApiGateway::Method')) {
-      expect(Properties).toMatchObject({ AuthorizationType: 'NONE', ApiKeyRequired: false })
-    }
+    for (const method of dev.propertiesOf('AWS::ApiGateway::Method'))
+      expect(method).toMatchObject({ AuthorizationType: 'NONE', ApiKeyRequired: false })
   })
 
   it('takes TLS 1.2 and newer, with forward secrecy, at its own host', () => {
@@ -29,27 +28,22 @@ describe('the API', () => {
 
 describe('the stage', () => {
   it('is the one of the template, at the deployment of this package', () => {
-    const [deploymentId] = dev.idsOfType('AWS::ApiGateway::Deployment')
-    expect(dev.ofType('AWS::ApiGateway::Stage')).toHaveLength(1)
-    expect(dev.resource('GatewayStage').Properties).toMatchObject({
-      StageName: 'dev',
-      DeploymentId: { Ref: deploymentId },
-    })
-    expect(dev.resource(deploymentId ?? '').Properties).not.toHaveProperty('StageName')
+    const [Ref = ''] = dev.idsOfType('AWS::ApiGateway::Deployment')
+    expect(dev.propertiesOf('AWS::ApiGateway::Stage')).toMatchObject([{ StageName: 'dev', DeploymentId: { Ref } }])
+    expect(dev.resource(Ref).Properties).not.toHaveProperty('StageName')
   })
 
   it('throttles the stage and each method, by parameters', () => {
-    const settings = (service: Packaged) => service.resource('GatewayStage').Properties.MethodSettings
     const methodsOf = (service: Packaged) =>
-      operationsOf(service).map(({ Properties }) => ({
-        HttpMethod: Properties.HttpMethod,
-        ResourcePath: `/${pathOf(Properties.ResourceId.Ref, service).replaceAll('/', '~1')}`,
+      operationsOf(service).map(({ HttpMethod, path }) => ({
+        HttpMethod,
+        ResourcePath: `/${path.replaceAll('/', '~1')}`,
       }))
     expect(methodsOf(dev)).toContainEqual({ HttpMethod: 'DELETE', ResourcePath: '/~1v1~1files~1{document_id}' })
     expect(methodsOf(prod)).toContainEqual({ HttpMethod: 'GET', ResourcePath: '/~1l~1{token}' })
     const limited = (service: Packaged) => [{ HttpMethod: '*', ResourcePath: '/*' }, ...methodsOf(service)]
     const expectLimits = (service: Packaged, ThrottlingRateLimit: string, ThrottlingBurstLimit: string) =>
-      expect(settings(service)).toMatchObject(
+      expect(service.resource('GatewayStage').Properties.MethodSettings).toMatchObject(
         limited(service).map((each) => ({ ...each, ThrottlingRateLimit, ThrottlingBurstLimit })),
       )
     expectLimits(dev, '500', '1000')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../support/template/intrinsics.ts'
+import { operationsOf } from '../support/template/packaged-gateway.ts'
 import { API_FUNCTIONS, API_FUNCTIONS_BY_DEFAULT, packagedServices } from '../support/template/packages.ts'
 
 const [dev, prod] = await packagedServices('dev', 'prod')
@@ -48,11 +49,8 @@ describe('a deployment', () => {
   })
 
   it('sends the requests of the gateway to the aliases, which it may invoke', () => {
-    const uris = prod
-      .ofType('AWS::ApiGateway::Method')
-      .filter(({ Properties }) => Properties.Integration.Type === 'AWS_PROXY')
-      .map(({ Properties }) => textOf(Properties.Integration.Uri))
-    for (const uri of uris) expect(uri).toMatch(/\/functions\/<\w+Alias>\/invocations/)
+    for (const { Integration } of operationsOf(prod))
+      expect(textOf(Integration.Uri)).toMatch(/\/functions\/<\w+Alias>\/invocations/)
     const permissions = prod.propertiesOf('AWS::Lambda::Permission')
     const byGateway = permissions.filter(({ Principal }) => Principal === 'apigateway.amazonaws.com')
     const invoked = byGateway.map(({ FunctionName }) => FunctionName.Ref)

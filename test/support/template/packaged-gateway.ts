@@ -12,6 +12,9 @@ export const headersOf = (parameters: Record<string, string>): Record<string, st
     Object.entries(parameters).map(([name, value]) => [`${name.split('.').at(-1)}`, value.replace(/^'|'$/g, '')]),
   )
 
-/** The methods that functions answer. */
-export const operationsOf = (service: Packaged): Resource[] =>
-  service.ofType('AWS::ApiGateway::Method').filter(({ Properties }) => Properties.Integration.Type === 'AWS_PROXY')
+/** The methods that functions answer, each with its path. */
+export const operationsOf = (service: Packaged): Resource['Properties'][] =>
+  service
+    .propertiesOf('AWS::ApiGateway::Method')
+    .filter(({ Integration }) => Integration.Type === 'AWS_PROXY')
+    .map((method) => ({ ...method, path: pathOf(method.ResourceId.Ref, service) }))
