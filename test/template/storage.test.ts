@@ -6,28 +6,16 @@ import { EXISTING, type Packaged, packagedServices } from '../support/template/p
 const [dev, prod, existing] = await packagedServices('dev', 'prod', 'existing')
 
 describe('buckets', () => {
-  it.each(['SandboxBucket', 'DocumentsBucket', 'ServerlessDeploymentBucket'])(
-    'keeps %s private, encrypted, TLS only',
-    (id) => {
-      const { Properties } = dev.resource(id)
-      expect(Properties.PublicAccessBlockConfiguration).toEqual({
-        BlockPublicAcls: true,
-        BlockPublicPolicy: true,
-        IgnorePublicAcls: true,
-        RestrictPublicBuckets: true,
-      })
-      expect(Properties.BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
-        { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } },
-      ])
-      const [transport] = dev.resource(`${id}Policy`).Properties.PolicyDocument.Statement
-      expect(transport).toMatchObject({ Effect: 'Deny', Principal: '*', Action: 's3:*' })
-      expect(String(transport.Condition.Bool['aws:SecureTransport'])).toBe('false')
-      const denied = transport.Resource.map((resource: unknown) =>
-        textOf(resource).replace(/^arn:<AWS::Partition>:s3:::|\.Arn/g, ''),
-      )
-      expect(denied.toSorted()).toEqual([`<${id}>`, `<${id}>/*`])
-    },
-  )
+  it.each(dev.idsOfType('AWS::S3::Bucket'))('keeps %s private and encrypted', (id) => {
+    const { BucketEncryption, PublicAccessBlockConfiguration } = dev.resource(id).Properties
+    expect(PublicAccessBlockConfiguration).toEqual({
+      ...{ BlockPublicAcls: true, BlockPublicPolicy: true },
+      ...{ IgnorePublicAcls: true, RestrictPublicBuckets: true },
+    })
+    expect(BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
+      { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } },
+    ])
+  })
 
   it.each(['SandboxBucket', 'DocumentsBucket'])('knows no ACLs in %s and cleans up aborted uploads', (id) => {
     const { OwnershipControls, LifecycleConfiguration } = dev.resource(id).Properties
@@ -51,20 +39,11 @@ describe('buckets', () => {
   ])('lets sandboxes of %s expire, and former versions soon, but nothing beside them', (_, service, days, versions) => {
     const { VersioningConfiguration, LifecycleConfiguration } = service.resource('SandboxBucket').Properties
     expect(VersioningConfiguration).toEqual(versions)
-    const [rule, ...others] = LifecycleConfiguration.Rules.filter(
-      ({ ExpirationInDays }: object & { ExpirationInDays?: string }) => ExpirationInDays,
-    )
-    expect(others).toEqual([])
-    const { Prefix, ...rest } = rule
-    expect([textOf(Prefix), rest]).toEqual([
-      'sandboxes/',
-      {
-        Id: 'expire-sandboxes',
-        Status: 'Enabled',
-        ExpirationInDays: days,
-        NoncurrentVersionExpiration: { NoncurrentDays: 1 },
-      },
-    ])
+    const expiring = LifecycleConfiguration.Rules.filter((rule: object) => 'ExpirationInDays' in rule)
+    const [Prefix, NoncurrentVersionExpiration] = [expect.anything(), { NoncurrentDays: 1 }]
+    const common = { Id: 'expire-sandboxes', Status: 'Enabled', Prefix, NoncurrentVersionExpiration }
+    expect(expiring).toEqual([{ ...common, ExpirationInDays: days }])
+    expect(textOf(expiring[0].Prefix)).toBe('sandboxes/')
   })
 
   it('creates no bucket where one exists, and uses that in every function', () => {
@@ -114,11 +93,8 @@ describe('buckets', () => {
     expect(decrypting.length).toBeGreaterThan(7)
     expect(new Set(grantsOf(prod))).toEqual(new Set([...granted, writing, ...decrypting]))
     const former = { 'Fn::Split': [',', EXISTING.formerKmsKeyArns] }
-    const reading = [...new Set([...granted, writing].map(([role]) => role))].map((role) => [
-      role,
-      'kms:Decrypt',
-      former,
-    ])
+    const readers = new Set([...granted, writing].map(([role]) => role))
+    const reading = [...readers].map((role) => [role, 'kms:Decrypt', former])
     const others = [...reading, writing, ...decrypting, ...ofTables(existing, former)]
     expect(new Set(grantsOf(existing))).toEqual(new Set([...granted, ...others]))
   })
@@ -126,15 +102,16 @@ describe('buckets', () => {
 
 describe('tables', () => {
   it('has them encrypted, by the key if there is one, with point-in-time recovery', () => {
-    for (const { Properties } of dev.ofType('AWS::DynamoDB::Table')) {
-      const isKept = !Properties.TableName.endsWith('-rate-limits')
-      expect(Properties.PointInTimeRecoverySpecification?.PointInTimeRecoveryEnabled ?? false).toBe(isKept)
-      expect(Properties.SSESpecification).toEqual({ SSEEnabled: true })
+    for (const { TableName, PointInTimeRecoverySpecification, SSESpecification } of dev.propertiesOf(
+      'AWS::DynamoDB::Table',
+    )) {
+      const isKept = !TableName.endsWith('-rate-limits')
+      expect(PointInTimeRecoverySpecification?.PointInTimeRecoveryEnabled ?? false).toBe(isKept)
+      expect(SSESpecification).toEqual({ SSEEnabled: true })
     }
-    for (const { Properties } of prod.ofType('AWS::DynamoDB::Table')) {
-      const KMSMasterKeyId = EXISTING.tablesKmsKeyArn
-      expect(Properties.SSESpecification).toEqual({ SSEEnabled: true, SSEType: 'KMS', KMSMasterKeyId })
-    }
+    const withKey = { SSEEnabled: true, SSEType: 'KMS', KMSMasterKeyId: EXISTING.tablesKmsKeyArn }
+    for (const { SSESpecification } of prod.propertiesOf('AWS::DynamoDB::Table'))
+      expect(SSESpecification).toEqual(withKey)
   })
 
   it('has keys and indexes as they were: CloudFormation replaces a table for another key, and refuses to change an index', () => {
@@ -167,14 +144,27 @@ describe('tables', () => {
   })
 })
 
+it.each([
+  ['AWS::S3::BucketPolicy', 's3:*', ['', '/*']],
+  ['AWS::SQS::QueuePolicy', 'sqs:*', ['']],
+  ['AWS::SNS::TopicPolicy', 'sns:Publish', ['']],
+])('everything that may have an %s takes requests by TLS only', (type, Action, parts) => {
+  const policies = prod.propertiesOf(type).map(({ Bucket, Queues = [Bucket], Topics = Queues, PolicyDocument }) => {
+    const { Resource, Condition, ...denied } = PolicyDocument.Statement.at(-1)
+    expect(denied).toMatchObject({ Effect: 'Deny', Principal: '*', Action })
+    expect(String(Condition.Bool['aws:SecureTransport'])).toBe('false')
+    const names = [Resource].flat().map((each) => textOf(each).replace(/^arn:<AWS::Partition>:s3:::|\.Arn/g, ''))
+    expect(names.toSorted()).toEqual(parts.map((part) => `<${Topics[0].Ref}>${part}`))
+    return Topics[0].Ref
+  })
+  expect(policies.toSorted()).toEqual(prod.idsOfType(type.replace('Policy', '')).toSorted())
+})
+
 it('keeps data when the stack goes', () => {
-  const stores = [
-    ...['KeysTable', 'WorkspacesTable', 'DocumentsTable'].map(prod.resource),
-    // With their policies: what stays must stay private.
-    ...['SandboxBucket', 'SandboxBucketPolicy', 'DocumentsBucket', 'DocumentsBucketPolicy'].map(prod.resource),
-  ]
-  expect(stores.length).toBeGreaterThanOrEqual(7)
-  for (const { DeletionPolicy, UpdateReplacePolicy, Properties } of stores) {
+  const tables = ['KeysTable', 'WorkspacesTable', 'DocumentsTable']
+  // With their policies: what stays must stay private.
+  const buckets = ['SandboxBucket', 'SandboxBucketPolicy', 'DocumentsBucket', 'DocumentsBucketPolicy']
+  for (const { DeletionPolicy, UpdateReplacePolicy, Properties } of [...tables, ...buckets].map(prod.resource)) {
     // Else a first deployment that fails could not take it away.
     expect(Properties).not.toHaveProperty('DeletionProtectionEnabled')
     expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])
