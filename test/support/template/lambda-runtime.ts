@@ -1,16 +1,25 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { unzipSync } from 'fflate'
 import { startFunctionHost } from '../../../infra/local/gateway/function-host.ts'
 import type { Resource } from './packages.ts'
 
 export type LambdaRuntime = Awaited<ReturnType<typeof startLambdaRuntime>>
 
 /**
- * Runs a packaged function in a process of its own, in the unzipped artifact, with the environment of the template.
+ * Runs a packaged function in a process of its own, with the environment of the template.
+ * @param task where its artifact is unzipped, as Lambda does into /var/task
  * @param environment what Lambda itself sets: region, credentials; and where AWS is
  */
 export async function startLambdaRuntime(
   lambda: Resource,
-  { task, environment }: { task: string; environment: Record<string, string> },
+  { artifact, task, environment }: { artifact: Uint8Array; task: string; environment: Record<string, string> },
 ) {
+  for (const [name, bytes] of Object.entries(unzipSync(artifact))) {
+    if (name.endsWith('/')) continue
+    await mkdir(dirname(join(task, name)), { recursive: true })
+    await writeFile(join(task, name), bytes)
+  }
   const { Handler: handler, Timeout, FunctionName: name, Environment } = lambda.Properties
   const variables = { ...Environment.Variables, ...environment, AWS_LAMBDA_FUNCTION_NAME: name, LAMBDA_TASK_ROOT: task }
   let written = ''

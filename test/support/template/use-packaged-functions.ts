@@ -9,7 +9,6 @@ import { type StandIns, startStandIns } from '../stores/stand-ins.ts'
 import { useDirectory } from '../use-directory.ts'
 import { type LambdaRuntime, startLambdaRuntime } from './lambda-runtime.ts'
 import { PACKAGING_TIMEOUT_MS, type Packaged, packagedService } from './packages.ts'
-import { unzipFunction } from './unzipped-function.ts'
 
 /** The functions of the packaged artifacts, as Lambda runs them, on stand-ins with the tables of the packaged template. */
 export function usePackagedFunctions() {
@@ -38,14 +37,14 @@ export function usePackagedFunctions() {
   /** @param name as in serverless.yml @param change of its environment */
   async function start(name: string, change: Record<string, string> = {}): Promise<LambdaRuntime> {
     const lambda = service.resource(`${name[0]?.toUpperCase()}${name.slice(1)}LambdaFunction`)
-    const task = await unzipFunction(await service.artifact(name), join(directory(), name))
+    const artifact = await service.artifact(name)
     const environment = {
       ...CALLER,
       AWS_ENDPOINT_URL_DYNAMODB: standIns.dynamoDbEndpoint,
       AWS_ENDPOINT_URL_S3: standIns.s3Endpoint,
       ...change,
     }
-    const runtime = await startLambdaRuntime(lambda, { task, environment })
+    const runtime = await startLambdaRuntime(lambda, { artifact, task: join(directory(), name), environment })
     runtimes.push(runtime)
     return runtime
   }

@@ -10,7 +10,6 @@ import { LOOPBACK } from '../../../../infra/local/loopback.ts'
 import { type LambdaRuntime, startLambdaRuntime } from '../../template/lambda-runtime.ts'
 import { pathOf } from '../../template/packaged-gateway.ts'
 import type { Resource } from '../../template/packages.ts'
-import { unzipFunction } from '../../template/unzipped-function.ts'
 import type { MockAccount } from './start.ts'
 
 export type DeployedApi = Awaited<ReturnType<typeof serveDeployed>>
@@ -45,17 +44,16 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   const environment = { ...account.environment, LINKS_URL: `http://${LOOPBACK}:${gateway.port}/l` }
   const start = async (id: string): Promise<[string, LambdaRuntime]> => {
     const lambda = template.Resources[id] as Resource
-    const task = join(directory, id)
     const { Body } = await new S3({ forcePathStyle: true }).getObject({
       Bucket: bucket?.physicalId,
       Key: lambda.Properties.Code.S3Key,
     })
-    await unzipFunction((await Body?.transformToByteArray()) ?? new Uint8Array(), task)
+    const artifact = (await Body?.transformToByteArray()) ?? new Uint8Array()
     const { Environment } = await new Lambda({}).getFunctionConfiguration({
       FunctionName: lambda.Properties.FunctionName,
     })
     const deployed = { ...lambda, Properties: { ...lambda.Properties, Environment } }
-    return [id, await startLambdaRuntime(deployed, { task, environment })]
+    return [id, await startLambdaRuntime(deployed, { artifact, task: join(directory, id), environment })]
   }
   for (const [id, runtime] of await Promise.all([...ids].map(start))) runtimes.set(id, runtime)
   return {
