@@ -19,11 +19,9 @@ const [BUCKET = '', DOCUMENTS = ''] = ['SandboxBucket', 'DocumentsBucket'].map((
 const KEY = EXISTING.sandboxKmsKeyArn
 
 /** docs/policies/sandbox-session.json for one container, with resources as those of roles have them here. */
-const sessionOf = (workspace: string, container: string) =>
-  statementsOfPolicies(['sandbox-session'], { BUCKET, WORKSPACE: workspace, CONTAINER: container }).map(
-    (statement) => ({ ...statement, resources: statement.resources.map(withoutAccount) }),
-  )
-const SESSION = sessionOf('ws_1', 'sess_1')
+const SESSION = statementsOfPolicies(['sandbox-session'], { BUCKET, WORKSPACE: 'ws_1', CONTAINER: 'sess_1' }).map(
+  (statement) => ({ ...statement, resources: statement.resources.map(withoutAccount) }),
+)
 /** IAM user guide, "Session policies": what both allow. */
 const isGranted = (access: Access) => isAllowed(ROLE, access) && isAllowed(SESSION, access)
 
@@ -109,13 +107,9 @@ describe('the role of the writers', () => {
     expect(dev.resources).not.toHaveProperty('SandboxWriterRole')
     expect(dev.outputs).not.toHaveProperty('SandboxWriterRoleArn')
     const { AssumeRolePolicyDocument, MaxSessionDuration } = prod.resource('SandboxWriterRole').Properties
-    expect(AssumeRolePolicyDocument.Statement).toEqual([
-      {
-        Effect: 'Allow',
-        Principal: { AWS: { 'Fn::Split': [',', WRITERS] } },
-        Action: ['sts:AssumeRole', 'sts:TagSession'],
-      },
-    ])
+    const Principal = { AWS: { 'Fn::Split': [',', WRITERS] } }
+    const Action = ['sts:AssumeRole', 'sts:TagSession']
+    expect(AssumeRolePolicyDocument.Statement).toEqual([{ Effect: 'Allow', Principal, Action }])
     expect(MaxSessionDuration).toBe(12 * 3600)
     expect(prod.outputs.SandboxWriterRoleArn?.Value).toEqual({ 'Fn::GetAtt': ['SandboxWriterRole', 'Arn'] })
     expect(existing.idsOfType('AWS::IAM::Role')).toContain('SandboxWriterRole')
@@ -147,14 +141,9 @@ describe('docs/policies/sandbox-session.json', () => {
   })
 
   it('fits into a call of STS with the longest ids', () => {
-    const longest = {
-      BUCKET: 'b'.repeat(63),
-      'WORKSPACE/CONTAINER': `${'w'.repeat(128)}/${'c'.repeat(128)}`,
-    }
-    const filled = Object.entries(longest).reduce(
-      (text, [name, value]) => text.replaceAll(name, value),
-      textOfPolicy('sandbox-session'),
-    )
+    const filled = textOfPolicy('sandbox-session')
+      .replaceAll('BUCKET', 'b'.repeat(63))
+      .replaceAll('WORKSPACE/CONTAINER', `${'w'.repeat(128)}/${'c'.repeat(128)}`)
     expect(filled).not.toMatch(/WORKSPACE|CONTAINER|BUCKET/)
     // AWS STS API reference, AssumeRole: characters of the policy, white space among them.
     expect(filled.length).toBeLessThanOrEqual(2048)
