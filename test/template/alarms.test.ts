@@ -10,32 +10,30 @@ const [dev, prod, existing] = await packagedServices('dev', 'prod', 'existing')
 
 describe('alarms', () => {
   const withProperties = (isWanted: (properties: Resource['Properties']) => boolean) =>
-    prod
-      .ofType('AWS::CloudWatch::Alarm')
-      .flatMap(({ Properties }) => (isWanted(Properties) ? [slugOf(Properties)] : []))
+    prod.propertiesOf('AWS::CloudWatch::Alarm').filter(isWanted).map(slugOf)
 
   it('are few, and each has a section of the runbook that says what to do', () => {
-    const alarms = prod.ofType('AWS::CloudWatch::Alarm')
+    const alarms = prod.propertiesOf('AWS::CloudWatch::Alarm')
     expect(alarms.length).toBeLessThanOrEqual(16)
     const sections = partOf('## Alarms').split('\n### ').slice(1)
     const bySlug = new Map(
       sections.map((section) => [section.split('\n')[0]?.toLowerCase().replaceAll(' ', '-'), section]),
     )
-    for (const { Properties } of alarms) {
-      const slug = slugOf(Properties)
-      expect(Properties.AlarmName).toBe(`container-file-promotion-prod-${slug}`)
+    for (const alarm of alarms) {
+      const slug = slugOf(alarm)
+      expect(alarm.AlarmName).toBe(`container-file-promotion-prod-${slug}`)
       const labels = bySlug.get(slug)?.match(/(?<=^- \*\*)[\w ]+(?=:\*\*)/gm)
       expect(labels, `docs/runbook.md, Alarms: ### ${slug}`).toEqual(['Customers see', 'Look at', 'Do'])
       // CloudWatch API reference, "PutMetricAlarm": of metric math.
-      expect(Properties.Metrics?.length ?? 1, slug).toBeLessThanOrEqual(10)
+      expect(alarm.Metrics?.length ?? 1, slug).toBeLessThanOrEqual(10)
     }
     expect(bySlug.size).toBe(alarms.length)
   })
 
   it('watch as many metrics as docs/performance.md has a price for', () => {
     // Those of events are in the row of their price.
-    const always = dev.ofType('AWS::CloudWatch::Alarm').filter(({ Properties }) => !/^event/.test(slugOf(Properties)))
-    const count = always.flatMap(({ Properties }) => metricsOf(Properties)).length
+    const always = dev.propertiesOf('AWS::CloudWatch::Alarm').filter((alarm) => !/^event/.test(slugOf(alarm)))
+    const count = always.flatMap(metricsOf).length
     const row = ['| Alarms: up to', count, 'metrics watched, $0.10 each | $', (count / 10).toFixed(2), '|']
     expect(read('docs/performance.md')).toContain(row.join(' ').replace('$ ', '$'))
   })
@@ -45,13 +43,12 @@ describe('alarms', () => {
     const indexes = GlobalSecondaryIndexes.map(({ IndexName }: { IndexName: string }) => IndexName)
     const ofDocuments = `AWS/DynamoDB WriteThrottleEvents TableName=${TableName}`
     const watched = metricsOf(prod.resource('TableThrottlesAlarm').Properties)
-    expect(watched).toEqual(expect.arrayContaining([ofDocuments]))
+    expect(watched).toContain(ofDocuments)
     const dashboard = textOf(prod.resource('Dashboard').Properties.DashboardBody)
+    const onDashboard = `"WriteThrottleEvents","TableName","${TableName}","GlobalSecondaryIndexName"`
     for (const index of indexes) {
       expect(watched).toContain(`${ofDocuments} GlobalSecondaryIndexName=${index}`)
-      expect(dashboard).toContain(
-        `"WriteThrottleEvents","TableName","${TableName}","GlobalSecondaryIndexName","${index}"`,
-      )
+      expect(dashboard).toContain(`${onDashboard},"${index}"`)
     }
     expect(indexes.length).toBeGreaterThan(1)
   })
@@ -96,8 +93,8 @@ describe('alarms', () => {
     expect(existing.propertiesOf('AWS::SNS::Subscription')).toEqual([
       { TopicArn: EXISTING.ticketTopicArn, Protocol: 'email', Endpoint: EXISTING.ticketEmail },
     ])
-    const told = existing.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions)
-    expect(new Set(told.flat())).toEqual(new Set([EXISTING.alarmTopicArn, EXISTING.ticketTopicArn]))
+    const told = existing.propertiesOf('AWS::CloudWatch::Alarm').flatMap(({ AlarmActions }) => AlarmActions)
+    expect(new Set(told)).toEqual(new Set([EXISTING.alarmTopicArn, EXISTING.ticketTopicArn]))
     expect(existing.outputs.TicketTopic?.Value).toBe(EXISTING.ticketTopicArn)
   })
 })

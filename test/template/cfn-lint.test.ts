@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { run } from '../support/machine/program.ts'
 import { packagedServices } from '../support/template/packages.ts'
 
@@ -8,12 +8,10 @@ const IGNORED = 'W3005'
 const isInstalled = spawnSync('cfn-lint', ['--version'], { stdio: 'ignore' }).status === 0
 if (!isInstalled) console.warn('cfn-lint is not installed, so test/template/cfn-lint.test.ts checks nothing here')
 
-describe.runIf(isInstalled)('cfn-lint', () => {
-  // `existing` has all that `prod` has beside `dev`: its keys and topics.
-  it('finds nothing in the templates', async () => {
-    const services = await packagedServices('dev', 'existing')
-    const templates = services.map(({ templateFile }) => templateFile)
-    const lint = run('cfn-lint', ['--ignore-checks', IGNORED, '--', ...templates])
-    expect(await lint.catch((error) => error)).toMatchObject({ stdout: '', stderr: '' })
-  })
+// `existing` has all that `prod` has beside `dev`: its keys and topics.
+it.runIf(isInstalled)('cfn-lint finds nothing in the templates', async () => {
+  const services = await packagedServices('dev', 'existing')
+  const templates = services.map(({ templateFile }) => templateFile)
+  const lint = run('cfn-lint', ['--ignore-checks', IGNORED, '--', ...templates])
+  expect(await lint.catch((error) => error)).toMatchObject({ stdout: '', stderr: '' })
 })

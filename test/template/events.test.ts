@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { eventOf, type StreamRecord } from '../../lib/aws/dynamodb/stream-record.ts'
 import type { EventBus } from '../../lib/events/ports.ts'
 import { publishEvents } from '../../lib/events/publish-events.ts'
-import type { WorkspaceId } from '../../lib/ids.ts'
 import { resolveDueItems } from '../../lib/ledger/resolve-due-items.ts'
 import { LONGEST_COPY_MS, undo } from '../../lib/ledger/undo.ts'
 import { idOf } from '../support/api/promotion-answers.ts'
 import { CONTAINER, CSV, createTestApi, PATH } from '../support/api/test-api.ts'
 import { DOCUMENTS_TABLE } from '../support/dynamodb/memory-tables.ts'
+import { WORKSPACE } from '../support/ports.ts'
 import { newAttempt, pendingOf } from '../support/stores/ledger-values.ts'
 import { matches, streamRecordOf } from '../support/stream-records.ts'
 import { packagedService } from '../support/template/packages.ts'
@@ -33,17 +33,14 @@ function setUp() {
   /** What the function puts of the records that the mapping lets through. */
   async function take() {
     const passed = records.splice(0).filter((record) => patterns.some((pattern: unknown) => matches(pattern, record)))
-    expect(await publishEvents(passed, { eventOf, bus, kept: {} as never, log: api.dependencies.log }, signal)).toBe(
-      undefined,
-    )
+    const deps = { eventOf, bus, kept: {} as never, log: api.dependencies.log }
+    expect(await publishEvents(passed, deps, signal)).toBe(undefined)
     return events.splice(0)
   }
-  const itemsNow = () =>
-    new Map(
-      api.stored
-        .attributes(DOCUMENTS_TABLE)
-        .map((item) => [JSON.stringify([item.workspace_id, item.document_id]), item]),
-    )
+  const itemsNow = () => {
+    const items = api.stored.attributes(DOCUMENTS_TABLE)
+    return new Map(items.map((item) => [JSON.stringify([item.workspace_id, item.document_id]), item]))
+  }
   tables.execute = async (...args) => {
     const before = itemsNow()
     try {
@@ -78,12 +75,9 @@ describe('the events about documents', () => {
     // A replay, a refusal, and another end for it.
     await api.promote({ headers })
     await api.promote({ path: 'missing.txt' })
-    const [document] = api.stored.documents()
-    const ready = await api.documents.find(
-      { workspaceId: 'ws_1' as WorkspaceId, documentId: document_id as never },
-      signal,
-    )
-    if (document === undefined || ready?.state !== 'ready') throw new Error('the document is not there')
+    const id = { workspaceId: WORKSPACE, documentId: document_id as never }
+    const ready = await api.documents.find(id, signal)
+    if (ready?.state !== 'ready') throw new Error('the document is not there')
     expect(await api.documents.setExpiry(ready, new Date(api.clock.nowMs + 7_200_000), signal)).toBe(true)
     expect([api.seen() > 0, await api.take()]).toEqual([true, []])
 
@@ -98,7 +92,7 @@ describe('the events about documents', () => {
     expect(await api.take()).toEqual([{ ...facts, type: 'document.deleted', expires_at: null }])
 
     // An attempt that died and is undone.
-    const one = newAttempt({ workspaceId: 'ws_1' as WorkspaceId })
+    const one = newAttempt({ workspaceId: WORKSPACE })
     await api.documents.begin(pendingOf(one), undefined, signal)
     await api.ledger.hold(one, signal, 0)
     await undo(one, api.clock.nowMs + LONGEST_COPY_MS, api.dependencies, signal)

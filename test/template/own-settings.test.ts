@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ServiceDefinition } from '../../infra/deploy/service-definition.ts'
+import { ofType } from '../../infra/deploy/template.ts'
 import type * as Variables from '../../infra/deploy/variables.ts'
 import { copyProject, serverless } from '../support/template/packages.ts'
 import { useDirectory } from '../support/use-directory.ts'
@@ -76,16 +77,14 @@ describe('the region', () => {
 describe('what cannot be meant', () => {
   const parameters = (options: Options) => variables.parameters(given(options))
   const noRegion = 'no region: write "region: eu-west-1" into settings/dev.yml, or say --region'
+  const otherRegion = '--region is us-east-1, but settings/prod.yml says eu-west-1'
   it.each<[fault: string, ask: () => Promise<unknown>]>([
     ['settings/listed.yml is no list of parameters, one "name: value" a line', () => parameters({ stage: 'listed' })],
     ['--stage is "Prod_1": allowed are 1 to 16 of a-z', () => parameters({ stage: 'Prod_1' })],
     ['--stage is "a-stage-with-seven": allowed are', () => parameters({ stage: 'a-stage-with-seven' })],
     [noRegion, () => regionOf({ stage: 'dev' }, 'deploy')],
     [noRegion, () => regionOf({ stage: 'dev' }, 'remove')],
-    [
-      '--region is us-east-1, but settings/prod.yml says eu-west-1',
-      () => regionOf({ stage: 'prod', region: 'us-east-1' }, 'remove'),
-    ],
+    [otherRegion, () => regionOf({ stage: 'prod', region: 'us-east-1' }, 'remove')],
   ])('is refused in a few lines: %s', async (fault, ask) => {
     await expect(ask()).rejects.toThrow('exit 1')
     expect(printed.trim().split('\n').length).toBeLessThan(5)
@@ -98,22 +97,14 @@ it('what npm start and the tests read without the framework is what the framewor
   const env = { S3_FORCE_PATH_STYLE: 'true', CORS_ALLOWED_ORIGINS: 'https://one.example' }
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
   await writeFile(join(project(), 'settings/local.yml'), 'rateLimitPerMinute: 700\n')
-  const { stdout } = await serverless(['print', '--format', 'json', '--stage', 'local'], project(), {
-    ...NOWHERE,
-    ...env,
-  })
+  const print = ['print', '--format', 'json', '--stage', 'local']
+  const { stdout } = await serverless(print, project(), { ...NOWHERE, ...env })
   const { provider, resources, functions } = JSON.parse(stdout)
-  const ofType = (type: string) =>
-    Object.values<{ Type: string; Properties: object }>(resources.Resources).flatMap(({ Type, Properties }) =>
-      Type === type ? [Properties] : [],
-    )
-  expect(provider.environment).toMatchObject({
-    RATE_LIMIT_PER_MINUTE: '700',
-    CORS_ALLOWED_ORIGINS: env.CORS_ALLOWED_ORIGINS,
-  })
+  const { CORS_ALLOWED_ORIGINS } = env
+  expect(provider.environment).toMatchObject({ RATE_LIMIT_PER_MINUTE: '700', CORS_ALLOWED_ORIGINS })
   const definition: ServiceDefinition = readServiceDefinition()
   expect(definition.environment).toEqual({ ...provider.environment, S3_FORCE_PATH_STYLE: 'true' })
-  expect(definition.tables).toEqual(ofType('AWS::DynamoDB::Table'))
+  expect(definition.tables).toEqual(ofType(resources, 'AWS::DynamoDB::Table').map(([, { Properties }]) => Properties))
   // All else of a function is written once, for both.
   const names = Object.values<{ name: string }>(functions).map(({ name }) => name)
   expect(definition.functions.map(({ name }) => name)).toEqual(names)

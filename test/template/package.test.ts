@@ -37,13 +37,9 @@ describe('the functions', () => {
   it('are those of functions/, on the production version of Node.js', () => {
     const expected = globSync('functions/*.ts', { cwd: ROOT }).map((file) => basename(file, '.ts'))
     expect(NAMES.toSorted(), 'infra/resources/functions has a file for each').toEqual(expected.toSorted())
-    for (const [service, names] of [
-      [existing, NAMES],
-      [dev, BY_DEFAULT],
-    ] as const)
-      expect(service.idsOfType('AWS::Lambda::Function')).toEqual(
-        names.map((name) => `${logicalIdOf(name)}LambdaFunction`),
-      )
+    const idsOf = (names: string[]) => names.map((name) => `${logicalIdOf(name)}LambdaFunction`)
+    expect(existing.idsOfType('AWS::Lambda::Function')).toEqual(idsOf(NAMES))
+    expect(dev.idsOfType('AWS::Lambda::Function')).toEqual(idsOf(BY_DEFAULT))
     for (const name of NAMES)
       expect(lambda(name, existing)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
   })
@@ -55,26 +51,24 @@ describe('the functions', () => {
     expect(ReservedConcurrentExecutions).toBe(EXISTING.reservedConcurrency)
   })
 
-  const rules = () =>
-    dev
-      .propertiesOf('AWS::Events::Rule')
-      .filter(({ Targets }) => textOf(Targets[0].Arn) === '<ResolveDueWorkLambdaFunction.Arn>')
+  const rules = dev
+    .propertiesOf('AWS::Events::Rule')
+    .filter(({ Targets }) => textOf(Targets[0].Arn) === '<ResolveDueWorkLambdaFunction.Arn>')
 
   it('every shard of the index of due work is looked at by the resolver, each minute and once', () => {
-    const shards = rules().flatMap(({ Targets }) => JSON.parse(Targets[0].Input).shards)
+    const shards = rules.flatMap(({ Targets }) => JSON.parse(Targets[0].Input).shards)
     expect(shards.toSorted((one: number, other: number) => one - other)).toEqual(DUE_SHARDS)
   })
 
   // No reserved concurrency: an account that is new has ten executions in all, and Lambda lets none of them be reserved.
   it('the resolver runs each minute, is over before it runs again, is not retried and dropped when it comes late', () => {
-    expect(rules()).toHaveLength(8)
-    for (const rule of rules()) expect(rule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' })
+    expect(rules).toHaveLength(8)
+    for (const rule of rules) expect(rule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', State: 'ENABLED' })
     expect(lambda('resolve-due-work').Timeout).toBe(55)
     expect(lambda('resolve-due-work')).not.toHaveProperty('ReservedConcurrentExecutions')
-    const [invocation] = dev
-      .ofType('AWS::Lambda::EventInvokeConfig')
-      .filter(({ Properties }) => Properties.FunctionName.Ref === 'ResolveDueWorkLambdaFunction')
-    expect(invocation?.Properties).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 })
+    const invocations = dev.propertiesOf('AWS::Lambda::EventInvokeConfig')
+    const ofResolver = invocations.find(({ FunctionName }) => FunctionName.Ref === 'ResolveDueWorkLambdaFunction')
+    expect(ofResolver).toMatchObject({ MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 })
   })
 
   it('keep their logs for as long as it is set', () => {

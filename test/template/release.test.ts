@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FUNCTIONS, keyOf } from '../../infra/deploy/functions.ts'
 import { ROOT } from '../pages/pages.ts'
+import { run } from '../support/machine/program.ts'
 import { packagedService } from '../support/template/packages.ts'
 
 const GIT = ['-c', 'user.name=Somebody', '-c', 'user.email=somebody@example.com', '-c', 'commit.gpgSign=false']
@@ -19,17 +18,14 @@ let bom: {
   components: { group?: string; name: string }[]
 }
 
-const run = (command: string, args: string[], cwd: string, env: Record<string, string> = {}) =>
-  promisify(execFile)(command, args, { cwd, env: { ...process.env, ...env } })
-
 /** The source as it is now, as one commit. */
 async function commitSource(target: string): Promise<void> {
-  const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], ROOT)
+  const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
   const files = stdout.split('\0').filter((file) => file !== '' && existsSync(join(ROOT, file)))
   for (const file of files) await cp(join(ROOT, file), join(target, file))
-  await run('git', ['init', '-q'], target)
-  await run('git', ['add', '-A'], target)
-  await run('git', [...GIT, 'commit', '-qm', 'All'], target)
+  await run('git', ['init', '-q'], { cwd: target })
+  await run('git', ['add', '-A'], { cwd: target })
+  await run('git', [...GIT, 'commit', '-qm', 'All'], { cwd: target })
 }
 
 beforeAll(async () => {
@@ -39,10 +35,11 @@ beforeAll(async () => {
   project = join(folder, 'elsewhere/and deeper')
   await commitSource(project)
   // Links: it has 44,000 files.
-  await run('cp', ['-RPl', join(ROOT, 'node_modules'), join(project, 'node_modules')], ROOT)
-  await run('sh', ['-c', 'umask 077 && npm run release'], project, { TZ: 'Pacific/Auckland', LC_ALL: 'C' })
+  await run('cp', ['-RPl', join(ROOT, 'node_modules'), join(project, 'node_modules')])
+  const env = { ...process.env, TZ: 'Pacific/Auckland', LC_ALL: 'C' }
+  await run('sh', ['-c', 'umask 077 && npm run release'], { cwd: project, env })
   const made = join(project, 'release')
-  await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], made)
+  await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: made })
   const names = (await readdir(made)).sort()
   released = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readFile(join(made, name))])))
   bom = JSON.parse(String(released['bom.json']))
@@ -73,6 +70,6 @@ describe('npm run release', () => {
 
   it('refuses what is not committed', async () => {
     await writeFile(join(project, 'lib/new.ts'), '')
-    await expect(run('node', ['infra/deploy/release.ts'], project)).rejects.toThrow('Commit first')
+    await expect(run('node', ['infra/deploy/release.ts'], { cwd: project })).rejects.toThrow('Commit first')
   })
 })

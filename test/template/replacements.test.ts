@@ -101,19 +101,22 @@ const changesOf = ({ stage, names }: (typeof CHANGES)[number]) =>
 
 type Resources = Record<string, packages.Resource>
 const directory = useDirectory('replacements')
-let templates: Resources[]
+/** With the settings of STAGES, and after each of CHANGES. */
+let bare: Resources
+let full: Resources
+let changed: Resources[]
 
 beforeAll(async () => {
   await packages.copyProject(directory(), ['infra', 'lib'])
   const { templateFile } = await packages.packagedService('prod')
-  const changed = CHANGES.map((change) => ({ ...STAGES[change.stage], ...changesOf(change) }))
-  const sets = [...Object.values(STAGES), ...changed].map(packages.asParams)
+  const settings = CHANGES.map((change) => ({ ...STAGES[change.stage], ...changesOf(change) }))
+  const sets = [...Object.values(STAGES), ...settings].map(packages.asParams)
   const [script, file] = [join(ROOT, 'test/support/template/package-settings.ts'), join(directory(), 'templates.json')]
   // Otherwise, V8 spends half of the time optimizing the framework's huge check of serverless.yml.
   const args = ['--no-maglev', script, dirname(templateFile), file, JSON.stringify(sets)]
   const env = { ...process.env, PROMOTION_BUILD: 'skip' }
   await run(process.execPath, args, { cwd: directory(), env })
-  templates = JSON.parse(await readFile(file, 'utf8'))
+  ;[bare, full, ...changed] = JSON.parse(await readFile(file, 'utf8'))
 }, packages.PACKAGING_TIMEOUT_MS)
 
 const mentions = (value: unknown, ids: ReadonlySet<string>) =>
@@ -138,11 +141,12 @@ function replacedBetween(before: Resources, after: Resources): Set<string> {
   return replaced
 }
 
+const templateWith = (name: string) => changed[CHANGES.findIndex(({ names }) => names.includes(name))] ?? {}
+
 describe('a deployment that changes settings', () => {
   it.each(CHANGES.map((change, index) => ({ ...change, index })))(
     'of a $stage stage, $names, replaces $replaced: $why',
     ({ index, stage, names, replaced: expected, why = '' }) => {
-      const [bare = {}, full = {}, ...changed] = templates
       const [before, after = {}] = [stage === 'full' ? full : bare, changed[index]]
       const replaced = replacedBetween(before, after)
       const types = [...replaced].map((id) => (before[id] ?? after[id])?.Type.replace('AWS::', ''))
@@ -160,13 +164,10 @@ describe('a deployment that changes settings', () => {
   )
 
   it.each(['eventBus', 'links'])('that sets %s, takes it away and sets it again, leaves nothing dead', (name) => {
-    const [bare = {}, , ...changed] = templates
-    const set = changed[CHANGES.findIndex(({ names }) => names.includes(name))] ?? {}
+    const set = templateWith(name)
     // A rollback is the way back.
-    for (const [before, after] of [
-      [bare, set],
-      [set, bare],
-    ] as const) {
+    for (const after of [bare, set]) {
+      const before = after === bare ? set : bare
       const replaced = replacedBetween(before, after)
       expect([...replaced].filter((id) => id in before && id in after)).toEqual([])
       const gone = new Set([...replaced].filter((id) => !(id in after)))
@@ -175,15 +176,13 @@ describe('a deployment that changes settings', () => {
     const absent = { eventBus: /StreamArn|GetRecords|PutEvents|event-bus|sqs/, links: /link|XRay::/i }[name]
     expect(JSON.stringify(bare)).not.toMatch(absent ?? '')
     // What has another environment is another version: only that reaches the alias.
-    const versions = [bare, set].map((each) =>
-      Object.keys(each).find((id) => id.startsWith('ReadDocumentsLambdaVersion')),
-    )
-    expect(versions[0] === versions[1]).toBe(name !== 'links')
+    const versionIn = (resources: Resources) =>
+      Object.keys(resources).find((id) => id.startsWith('ReadDocumentsLambdaVersion'))
+    expect(versionIn(bare) === versionIn(set)).toBe(name !== 'links')
   })
 
   it('that names an event bus changes nothing else', () => {
-    const [bare = {}, , ...changed] = templates
-    const withBus = changed[CHANGES.findIndex(({ names }) => names.includes('eventBus'))] ?? {}
+    const withBus = templateWith('eventBus')
     const ids = [...replacedBetween(bare, withBus)]
     // Each packaging names the zips by its time; the dashboard lists the alarms, queries the log groups.
     // The function that erases workspaces puts an event itself.

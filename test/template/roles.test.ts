@@ -16,9 +16,7 @@ const ACTIONS = {
   TrafficShiftRole:
     'lambda:GetAlias lambda:UpdateAlias lambda:GetProvisionedConcurrencyConfig cloudwatch:DescribeAlarms s3:GetObject s3:GetObjectVersion',
 }
-const functionRoles = dev
-  .ofType('AWS::Lambda::Function')
-  .map(({ Properties }): string => Properties.Role['Fn::GetAtt'][0])
+const functionRoles = dev.propertiesOf('AWS::Lambda::Function').map(({ Role }): string => Role['Fn::GetAtt'][0])
 const allRoles = [...Object.keys(ACTIONS), ...functionRoles]
 /** Statements whose actions have no resource to name. */
 const ANYWHERE = ['Trace', 'AskAlarms', 'DeliverLogs']
