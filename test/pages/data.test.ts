@@ -87,25 +87,20 @@ const attributesOf = (all: Item[]): string[] =>
 const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted()
 const namesIn = (cell = '') => [...cell.matchAll(/`([\w.]+)`/g)].map(([, name = '']) => name)
 
-const rowsOf = (table: Table) => tableRows(PAGE, `## ${table}`)
-/** Below the line that heads the attributes. */
-const attributeRowsOf = (table: Table) => {
-  const rows = rowsOf(table)
-  return rows.slice(rows.findIndex(([first]) => first === 'Attribute') + 1)
+/** The lines above the one that heads the attributes, and those below. */
+function rowsOf(table: Table) {
+  const [, ...rows] = tableRows(PAGE, `## ${table}`)
+  const heading = rows.findIndex(([first]) => first === 'Attribute')
+  return { states: rows.slice(0, heading), attributes: rows.slice(heading + 1) }
 }
 
 /** The attributes of items of Documents, by their states, as the page has them. */
 function documentedStates(): Record<string, string[]> {
   const rows = rowsOf('Documents')
-  const states = rows
-    .slice(
-      1,
-      rows.findIndex(([first]) => first === 'Attribute'),
-    )
-    .flatMap(([first]) => namesIn(first))
+  const states = rows.states.flatMap(([first]) => namesIn(first))
   const byState: Record<string, string[]> = Object.fromEntries(states.map((state) => [state, []]))
   let meant = states
-  for (const [attributes, , cell = ''] of attributeRowsOf('Documents')) {
+  for (const [attributes, , cell = ''] of rows.attributes) {
     const named = namesIn(cell).filter((name) => states.includes(name))
     if (cell.startsWith('all')) meant = states.filter((state) => !named.includes(state))
     else if (cell !== 'the same') meant = named
@@ -116,7 +111,7 @@ function documentedStates(): Record<string, string[]> {
 
 describe(PAGE, () => {
   it.each(Object.keys(TABLES) as Table[])('explains each attribute of %s that is written, and no other', (table) => {
-    const documented = attributeRowsOf(table).flatMap(([first]) => namesIn(first))
+    const documented = rowsOf(table).attributes.flatMap(([first]) => namesIn(first))
     expect(sorted(documented)).toEqual(sorted(attributesOf(items[table])))
   })
 
@@ -144,7 +139,7 @@ describe(PAGE, () => {
     const ofEntries = Object.entries({ holds: HOLD, refunds: REFUND }).flatMap(([map, codec]) =>
       Object.keys(codec).map((name) => `${map}.${name}`),
     )
-    const ofWorkspaces = attributeRowsOf('Workspaces').flatMap(([first]) => namesIn(first))
+    const ofWorkspaces = rowsOf('Workspaces').attributes.flatMap(([first]) => namesIn(first))
     expect(sorted(ofWorkspaces)).toEqual(sorted([...Object.keys(WORKSPACE), 'erasure_due', ...ofEntries]))
   })
 })

@@ -1,4 +1,5 @@
 import { glob } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { FINDING_KINDS } from '../../lib/audit/findings.ts'
 import { PERMISSIONS } from '../../lib/auth/caller.ts'
@@ -38,4 +39,16 @@ it('the version is the same in CHANGELOG.md, package.json, package-lock.json and
   const [, newest = version] = /^## (\d+\.\d+\.\d+) /m.exec(read('CHANGELOG.md')) ?? []
   const lock = JSON.parse(read('package-lock.json'))
   expect([newest, lock.version, lock.packages[''].version, OPENAPI.info.version]).toEqual(Array(4).fill(version))
+})
+
+it('docs/runbook.md says of each metric what it counts or measures; -u writes a line to complete', async () => {
+  const page = read('docs/runbook.md')
+  const heading = '| Metric | Counts or measures |\n| --- | --- |\n'
+  const [before = '', after = ''] = page.split(heading)
+  const [written = ''] = /^(\|.*\n)*/.exec(after) ?? []
+  const lineOf = (name: string) => written.split(/(?<=\n)/).find((line) => line.startsWith(`| \`${name}\` | `))
+  const table = Object.keys(METRICS).map((name) => lineOf(name) ?? `| \`${name}\` | ? |\n`)
+  const whole = `${before}${heading}${table.join('')}${after.slice(written.length)}`
+  await expect(whole).toMatchFileSnapshot(join(ROOT, 'docs/runbook.md'))
+  expect(table.filter((line) => /\| \??\s*\|$/m.test(line))).toEqual([])
 })

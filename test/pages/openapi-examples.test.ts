@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ListedDocument } from '../../lib/documents/document-listing.ts'
 import { FILE_SHAPES, type FileShape, fileResponse } from '../../lib/http/shapes.ts'
-import { examplesOf, OPERATIONS_OF_PAGE } from './openapi-operations.ts'
+import { examplesOf, OPERATIONS_OF_PAGE, shownWith } from './openapi-operations.ts'
 
 describe('the examples of docs/openapi.yaml', () => {
   const WITH_FILES = ['promoteContainerFile', 'listDocuments', 'retrieveDocument', 'deleteDocument']
@@ -17,7 +17,7 @@ describe('the examples of docs/openapi.yaml', () => {
   })
 
   it('show files as the code writes them: in each dialect, what the native example says', () => {
-    const files = OPERATIONS_OF_PAGE.flatMap(examplesOf).flatMap(({ body }) => filesIn(body))
+    const files = shownWith<ShownFile>('filename', '_shape')
     const natives = new Map(files.filter(({ _shape }) => _shape === 'native').map((file) => [file.id, file]))
     for (const file of files) {
       const native = natives.get(file.id)
@@ -42,11 +42,4 @@ type ShownFile = Record<string, unknown> & {
   id: string
   created_at?: string
   expires_at?: string
-}
-
-/** Every file that a body shows, however deep. */
-function filesIn(body: unknown): ShownFile[] {
-  if (typeof body !== 'object' || body === null) return []
-  const own = 'filename' in body && '_shape' in body ? [body as unknown as ShownFile] : []
-  return [...own, ...Object.values(body).flatMap(filesIn)]
 }

@@ -28,3 +28,13 @@ export function examplesOf<Body>({ responses }: OperationOfPage): { status: stri
     return bodies.filter((body) => body !== undefined).map((body) => ({ status, body: body as Body }))
   })
 }
+
+/** All objects of the page's examples, however deep, that have these members. */
+export function shownWith<Shown>(...members: string[]): Shown[] {
+  const within = (part: unknown): Shown[] => {
+    if (typeof part !== 'object' || part === null) return []
+    const own = members.every((member) => member in part) ? [part as Shown] : []
+    return [...own, ...Object.values(part).flatMap(within)]
+  }
+  return OPERATIONS_OF_PAGE.flatMap(examplesOf).flatMap(({ body }) => within(body))
+}

@@ -3,7 +3,7 @@ import { ALL_REASONS } from '../../infra/deploy/gateway-responses.ts'
 import { REASONS, type Reason, ServiceError } from '../../lib/errors.ts'
 import { entryOf, OPERATIONS, type OperationName } from '../../lib/http/operations.ts'
 import { DOCUMENTED_REASONS, expectDocumented, OPENAPI } from '../support/api/openapi.ts'
-import { examplesOf, OPERATIONS_OF_PAGE } from './openapi-operations.ts'
+import { examplesOf, OPERATIONS_OF_PAGE, shownWith } from './openapi-operations.ts'
 import { read, tableRows } from './pages.ts'
 
 interface ErrorBody {
@@ -35,29 +35,20 @@ it('lib/errors.ts says of whatever a look at the file may answer that a faster t
   expect(reasons.filter((reason) => !('twin' in REASONS[reason]))).toEqual([])
 })
 
-describe('docs/errors.md', () => {
-  it('has a line for every reason, in the order of lib/errors.ts, with its status, and says what to do', () => {
-    const rows = tableRows('docs/errors.md').filter(([status]) => status !== 'Status')
-    const documented = rows.map(([status, reason = '']) => `${status} ${reason.replaceAll('`', '')}`)
-    // Others are only the gateway's.
-    const ofService = documented.slice(0, Object.keys(REASONS).length)
-    expect(ofService).toEqual(Object.entries(REASONS).map(([reason, { status }]) => `${status} ${reason}`))
-    expect(documented.toSorted()).toEqual(ALL.map((reason) => `${statusOf(reason)} ${reason}`).toSorted())
-    for (const cells of rows) expect(cells.slice(2)).not.toContain('')
-  })
+it('docs/errors.md has a line for every reason, in the order of lib/errors.ts, with its status, and says what to do', () => {
+  const rows = tableRows('docs/errors.md').filter(([status]) => status !== 'Status')
+  const documented = rows.map(([status, reason = '']) => `${status} ${reason.replaceAll('`', '')}`)
+  // Others are only the gateway's.
+  const ofService = documented.slice(0, Object.keys(REASONS).length)
+  expect(ofService).toEqual(Object.entries(REASONS).map(([reason, { status }]) => `${status} ${reason}`))
+  expect(documented.toSorted()).toEqual(ALL.map((reason) => `${statusOf(reason)} ${reason}`).toSorted())
+  for (const cells of rows) expect(cells.slice(2)).not.toContain('')
 })
-
-/** Every error that a body shows, however deep. */
-function errorsIn(body: unknown): ErrorBody['error'][] {
-  if (typeof body !== 'object' || body === null) return []
-  const own = 'metadata' in body ? [body as ErrorBody['error']] : []
-  return [...own, ...Object.values(body).flatMap(errorsIn)]
-}
 
 describe('docs/openapi.yaml', () => {
   it('has every reason, and in each example the sentences of lib/errors.ts', () => {
     expect(new Set(DOCUMENTED_REASONS)).toEqual(new Set(ALL))
-    const errors = OPERATIONS_OF_PAGE.flatMap(examplesOf).flatMap(({ body }) => errorsIn(body))
+    const errors = shownWith<ErrorBody['error']>('metadata')
     for (const { code, message, metadata } of errors.filter(({ metadata }) => metadata.reason in REASONS)) {
       const error = new ServiceError(metadata.reason as Reason)
       const detail = WITH_OWN_SENTENCES.has(error.reason) ? error.detail : metadata.detail

@@ -83,15 +83,11 @@ describe('roles', () => {
   it('and the topics, take alarms of this account only', () => {
     const policies = dev.propertiesOf('AWS::SNS::TopicPolicy')
     expect(policies.map(({ Topics }) => Topics[0].Ref)).toEqual(dev.idsOfType('AWS::SNS::Topic'))
+    const Principal = { Service: 'cloudwatch.amazonaws.com' }
+    const Condition = { StringEquals: { 'aws:SourceAccount': OWN_ACCOUNT } }
     for (const { PolicyDocument } of policies) {
-      expect(PolicyDocument.Statement).toMatchObject([
-        {
-          Principal: { Service: 'cloudwatch.amazonaws.com' },
-          Action: 'sns:Publish',
-          Condition: { StringEquals: { 'aws:SourceAccount': OWN_ACCOUNT } },
-        },
-        { Effect: 'Deny' },
-      ])
+      const allowed = { Principal, Action: 'sns:Publish', Condition }
+      expect(PolicyDocument.Statement).toMatchObject([allowed, { Effect: 'Deny' }])
     }
   })
 })

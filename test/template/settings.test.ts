@@ -4,6 +4,7 @@ import { type Deployment, problemsInDeployment } from '../../infra/deploy/proble
 import { defaultParameters } from '../../infra/deploy/variables.ts'
 import { read } from '../pages/pages.ts'
 import {
+  asParams,
   CREATED_SANDBOXES,
   copyProject,
   EXISTING,
@@ -134,16 +135,14 @@ describe('the parameters', () => {
   })
 })
 
-describe('serverless package', () => {
-  const project = useDirectory('project')
+const project = useDirectory('project')
 
-  it('names all problems together, and packages nothing', async () => {
-    await copyProject(project(), ['infra', 'lib'])
-    const faulty = ['throttleRatePerSecond=0', 'alarmEmail=ops', 'tag=1'].flatMap((param) => ['--param', param])
-    const { code, stderr, stdout } = await serverless(['package', ...faulty], project()).catch((error) => error)
-    expect(code).toBe(1)
-    const text = `${stdout}${stderr}`
-    for (const name of ['throttleRatePerSecond', 'alarmEmail', 'tag']) expect(text).toContain(`- ${name}`)
-    expect(text).not.toContain('Service packaged')
-  })
+it('serverless package names all problems together, and packages nothing', async () => {
+  await copyProject(project(), ['infra', 'lib'])
+  const faulty = asParams({ throttleRatePerSecond: '0', alarmEmail: 'ops', tag: '1' })
+  const { code, stderr, stdout } = await serverless(['package', ...faulty], project()).catch((error) => error)
+  expect(code).toBe(1)
+  const text = `${stdout}${stderr}`
+  for (const name of ['throttleRatePerSecond', 'alarmEmail', 'tag']) expect(text).toContain(`- ${name}`)
+  expect(text).not.toContain('Service packaged')
 })

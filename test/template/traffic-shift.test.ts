@@ -9,31 +9,24 @@ describe('a deployment', () => {
   it.each(API_FUNCTIONS)(
     'publishes a version of %s, and shifts its alias there, step by step, back on an alarm',
     (id) => {
+      const FunctionName = { Ref: `${id}LambdaFunction` }
       const [version] = prod
         .idsOfType('AWS::Lambda::Version')
-        .filter((each) => prod.resource(each).Properties.FunctionName.Ref === `${id}LambdaFunction`)
+        .filter((each) => prod.resource(each).Properties.FunctionName.Ref === FunctionName.Ref)
+      const FunctionVersion = { 'Fn::GetAtt': [version, 'Version'] }
+      const ApplicationName = { Ref: 'TrafficShiftApplication' }
+      const DeploymentGroupName = { Ref: `${id}TrafficShift` }
       expect(prod.resource(`${id}Alias`)).toMatchObject({
-        Properties: {
-          Name: 'live',
-          FunctionName: { Ref: `${id}LambdaFunction` },
-          FunctionVersion: { 'Fn::GetAtt': [version, 'Version'] },
-        },
-        UpdatePolicy: {
-          CodeDeployLambdaAliasUpdate: {
-            ApplicationName: { Ref: 'TrafficShiftApplication' },
-            DeploymentGroupName: { Ref: `${id}TrafficShift` },
-          },
-        },
+        Properties: { Name: 'live', FunctionName, FunctionVersion },
+        UpdatePolicy: { CodeDeployLambdaAliasUpdate: { ApplicationName, DeploymentGroupName } },
       })
       const { Properties, DependsOn } = prod.resource(`${id}TrafficShift`)
+      const Alarms = ['FaultsAlarm', 'ServerErrorRateAlarm'].map((alarm) => ({ Name: { Ref: alarm } }))
       expect(Properties).toMatchObject({
         DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
         DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
         AutoRollbackConfiguration: { Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']) },
-        AlarmConfiguration: {
-          Enabled: true,
-          Alarms: ['FaultsAlarm', 'ServerErrorRateAlarm'].map((alarm) => ({ Name: { Ref: alarm } })),
-        },
+        AlarmConfiguration: { Enabled: true, Alarms },
       })
       // Once it is allowed to.
       expect(DependsOn).toEqual([`${id}ShiftPolicy`])
