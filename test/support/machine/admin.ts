@@ -54,14 +54,10 @@ export function runAdminProcess(
   const { PATH, NODE_COMPILE_CACHE } = process.env
   return new Promise((resolve) => {
     const options = { cwd: ROOT, env: { PATH, NODE_COMPILE_CACHE, ...env }, timeout: RETRY_FOR_MS }
-    const child = execFile(
-      process.execPath,
-      [join(ROOT, 'infra/cli/main.ts'), ...args],
-      options,
-      (error, stdout, stderr) => {
-        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })
-      },
-    )
+    const command = [join(ROOT, 'infra/cli/main.ts'), ...args]
+    const child = execFile(process.execPath, command, options, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })
+    })
     void interruption?.then(() => child.kill('SIGINT'))
   })
 }
@@ -81,8 +77,6 @@ export async function commandNames(): Promise<string[]> {
 
 /** The objects that --json printed. */
 export function jsonLines({ stdout }: AdminResult): Record<string, unknown>[] {
-  return stdout
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
+  const lines = stdout.split('\n').filter((line) => line !== '')
+  return lines.map((line) => JSON.parse(line))
 }

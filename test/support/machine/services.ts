@@ -43,11 +43,7 @@ export async function startService(options: ServiceOptions = {}) {
     functions: given.functions.map((each) => ({ ...each, schedules: each.schedules.map(faster) })),
   }
   const service = await startLocalService({ definition, port: 0, host, directory, environment, log() {} })
-  const visited = visit(service.demo, directory, async () => {
-    await service.stop()
-    await rm(directory, { recursive: true, force: true })
-  })
-  return { ...visited, functions: service.functions }
+  return { ...visit(service.demo, directory, service.stop), functions: service.functions }
 }
 
 export type OwnService = Awaited<ReturnType<typeof startService>>
@@ -77,13 +73,10 @@ export async function startStores(environment: Record<string, string> = {}): Pro
   const stores = await startLocalStores({ definition: inject('definition'), directory, environment })
   const demo = stores.demoFile('http://127.0.0.1:1/v1')
   await writeDemoFile(directory, demo)
-  return visit(demo, directory, async () => {
-    await stores.stop()
-    await rm(directory, { recursive: true, force: true })
-  })
+  return visit(demo, directory, stores.stop)
 }
 
-function visit(demo: DemoFileContent, directory: string, stop: () => Promise<void>) {
+function visit(demo: DemoFileContent, directory: string, stop: () => Promise<unknown>) {
   const common = { region: 'us-east-1', credentials: CREDENTIALS }
   const dynamoDb = new DynamoDB({ ...common, endpoint: demo.dynamodb_endpoint })
   const s3 = new S3({ ...common, endpoint: demo.s3_endpoint, forcePathStyle: true })
@@ -115,6 +108,7 @@ function visit(demo: DemoFileContent, directory: string, stop: () => Promise<voi
       dynamoDb.destroy()
       s3.destroy()
       await stop()
+      await rm(directory, { recursive: true, force: true })
     },
   }
 }

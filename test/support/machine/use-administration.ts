@@ -21,8 +21,8 @@ export function useAdministration() {
   })
   afterAll(() => Promise.all([dynamoDb.stop(), s3.stop(), service.stop()]))
 
-  const admin = (...args: string[]): Promise<AdminResult> =>
-    runAdmin(args, environmentOn(dynamoDb.endpoint, s3.endpoint))
+  const environment = () => environmentOn(dynamoDb.endpoint, s3.endpoint)
+  const admin = (...args: string[]): Promise<AdminResult> => runAdmin(args, environment())
   const promote = (workspace: TestWorkspace, path = 'a.txt') => service.promote(workspace, path)
 
   return {
@@ -31,7 +31,7 @@ export function useAdministration() {
     promote,
     /** Runs the command line at a terminal. @param meanwhile happens before its question is answered with yes */
     adminAsked: (meanwhile: () => unknown, ...args: string[]): Promise<AdminResult> =>
-      runAdmin(args, environmentOn(dynamoDb.endpoint, s3.endpoint), meanwhile),
+      runAdmin(args, environment(), meanwhile),
     /** Runs the command line while neither store answers the calls that this denies. */
     async adminWhile(isDenied: (call: AwsCall) => boolean, ...args: string[]): Promise<AdminResult> {
       const denied = { __type: 'AccessDeniedException', message: 'denied' }

@@ -44,14 +44,11 @@ export async function serveDeployed(stackName: string, account: MockAccount, dir
   const environment = { ...account.environment, LINKS_URL: `http://${LOOPBACK}:${gateway.port}/l` }
   const start = async (id: string): Promise<[string, LambdaRuntime]> => {
     const lambda = template.Resources[id] as Resource
-    const { Body } = await new S3({ forcePathStyle: true }).getObject({
-      Bucket: bucket?.physicalId,
-      Key: lambda.Properties.Code.S3Key,
-    })
+    const { Code, FunctionName } = lambda.Properties
+    const uploaded = { Bucket: bucket?.physicalId, Key: Code.S3Key }
+    const { Body } = await new S3({ forcePathStyle: true }).getObject(uploaded)
     const artifact = (await Body?.transformToByteArray()) ?? new Uint8Array()
-    const { Environment } = await new Lambda({}).getFunctionConfiguration({
-      FunctionName: lambda.Properties.FunctionName,
-    })
+    const { Environment } = await new Lambda({}).getFunctionConfiguration({ FunctionName })
     const deployed = { ...lambda, Properties: { ...lambda.Properties, Environment } }
     return [id, await startLambdaRuntime(deployed, { artifact, task: join(directory, id), environment })]
   }

@@ -1,8 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import type { PutItemInput, QueryInput, UpdateItemInput } from '@aws-sdk/client-dynamodb'
 import { close, LOOPBACK, listen } from '../../../../infra/local/loopback.ts'
 import { storeAt } from '../../aws/store.ts'
+import { accessesIn } from '../../template/cloudformation-asking.ts'
 import { type Access, accessesOf } from '../../template/iam-accesses.ts'
 
 interface ApiRequest {
@@ -130,24 +132,18 @@ function accessesOfRestore(
   { SourceTableName, TargetTableName }: { SourceTableName: string; TargetTableName: string },
   arn: (rest: string) => string,
 ): Access[] {
-  const actions = 'RestoreTableToPointInTime BatchWriteItem DeleteItem GetItem PutItem Query Scan UpdateItem'.split(' ')
-  return [
-    { action: 'dynamodb:RestoreTableToPointInTime', resource: arn(`table/${SourceTableName}`) },
-    ...actions.map((action) => ({ action: `dynamodb:${action}`, resource: arn(`table/${TargetTableName}`) })),
-  ]
+  const restore = 'dynamodb:RestoreTableToPointInTime'
+  return accessesIn([
+    [arn(`table/${SourceTableName}`), restore],
+    [arn(`table/${TargetTableName}`), `${restore} BatchWriteItem DeleteItem GetItem PutItem Query Scan UpdateItem`],
+  ])
 }
 
 /**
  * The workspace that a request names as its partition key; a scan names none. Policies limit no other
  * (DynamoDB developer guide, "Using IAM policy conditions").
  */
-function leadingKeys(request: {
-  Key?: Record<string, { S?: string }>
-  Item?: Record<string, { S?: string }>
-  KeyConditionExpression?: string
-  ExpressionAttributeNames?: Record<string, string>
-  ExpressionAttributeValues?: Record<string, { S?: string }>
-}): NonNullable<Access['context']> {
+function leadingKeys(request: Partial<UpdateItemInput & PutItemInput & QueryInput>): NonNullable<Access['context']> {
   const [, name = '', value = ''] = /([#\w]+)\s*=\s*(:\w+)/.exec(request.KeyConditionExpression ?? '') ?? []
   const asked = { [request.ExpressionAttributeNames?.[name] ?? name]: request.ExpressionAttributeValues?.[value] }
   const workspace = (request.Key ?? request.Item ?? asked).workspace_id?.S

@@ -93,7 +93,7 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
   }
 
   // moto gives a stack no outputs that a change set has brought.
-  const roleName = async (id: string) =>
+  const physicalId = async (id: string) =>
     (await resourcesOf(stackName)).find(({ logicalId }) => logicalId === id)?.physicalId ?? ''
 
   const mappings = async () => (await new Lambda({}).listEventSourceMappings({})).EventSourceMappings ?? []
@@ -130,12 +130,8 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
     async deploy(...args: string[]) {
       const outcome = await framework('deploy', ...args)
       const template = await readFile(join(project, '.serverless/cloudformation-template-update-stack.json'), 'utf8')
-      const accesses = accessesOfStack(JSON.parse(template).Resources, {
-        stackName,
-        account: MOCK_ACCOUNT,
-        region: REGION,
-      })
-      gate.asked.get('deployer')?.push(...accesses)
+      const place = { stackName, account: MOCK_ACCOUNT, region: REGION }
+      gate.asked.get('deployer')?.push(...accessesOfStack(JSON.parse(template).Resources, place))
       return outcome
     },
     /** Rolls back to the first deployment, from what the framework kept of it. */
@@ -164,7 +160,7 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
     /** What there is for events: the mapping, the stream's table, and the name of the function's role. */
     async events() {
       const { Table: table = {} } = await new DynamoDB({}).describeTable({ TableName: `${stackName}-documents` })
-      return { mappings: await mappings(), table, role: await roleName('PublishEventsRole') }
+      return { mappings: await mappings(), table, role: await physicalId('PublishEventsRole') }
     },
     /** Plays the mapping, as Lambda does, from where it was. @returns what is to come again */
     async publishEvents(): Promise<object[]> {
@@ -189,8 +185,7 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
       return failures
     },
     /** The address of the queue of what makes no event. */
-    eventsQueue: async () =>
-      (await resourcesOf(stackName)).find(({ logicalId }) => logicalId === 'EventsQueue')?.physicalId ?? '',
+    eventsQueue: () => physicalId('EventsQueue'),
     /** Invokes the function. */
     publish: (event: object) => apis.at(-1)?.publish(event),
 
@@ -213,10 +208,8 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
     /** The schedules and concurrency, which stop and resume change. */
     async state() {
       const { Rules = [] } = await new EventBridge({}).listRules({})
-      const { ReservedConcurrentExecutions: reserved } = await new Lambda({}).getFunctionConcurrency({
-        FunctionName,
-      })
-      return { reserved, schedules: [...new Set(Rules.map(({ State }) => State))] }
+      const { ReservedConcurrentExecutions } = await new Lambda({}).getFunctionConcurrency({ FunctionName })
+      return { reserved: ReservedConcurrentExecutions, schedules: [...new Set(Rules.map(({ State }) => State))] }
     },
     /** The service's buckets, without the framework's own. */
     async keptBuckets(): Promise<string[]> {
