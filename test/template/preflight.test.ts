@@ -87,6 +87,8 @@ const examine = (has: Partial<typeof account>, settings: Record<string, string> 
   account = { role: ROLE, tables: [KEPT], ...has }
   return examineAccount({ ...DEPLOYMENT, stackName, settings: { ...DEPLOYMENT.settings, ...settings } })
 }
+const LEAVES_99 =
+  "reservedConcurrency is 41, which leaves 99 of the account's 1000 concurrent executions unreserved, and Lambda keeps 100"
 const TOO_FEW = { limit: 10, unreserved: 10 }
 const [OWN_ROLE, WITHOUT_OWN] = [{ createGatewayLogRole: 'true' }, { role: undefined }]
 const ENCRYPTED = { ofStack: { DocumentsBucket: 'docs' }, key: 'b' }
@@ -106,12 +108,7 @@ describe('before a deployment, the account', () => {
     ['has no role for gateway logs, which is made', WITHOUT_OWN, OWN_ROLE],
     ['has one already, and another is asked for', {}, OWN_ROLE, 'leave it out'],
     ['runs just enough functions for the reservation', { unreserved: 140 }, { reservedConcurrency: '40' }],
-    [
-      'runs too few',
-      { unreserved: 140 },
-      { reservedConcurrency: '41' },
-      "reservedConcurrency is 41, which leaves 99 of the account's 1000 concurrent executions unreserved, and Lambda keeps 100",
-    ],
+    ['runs too few', { unreserved: 140 }, { reservedConcurrency: '41' }, LEAVES_99],
     ['has the reservation already', { unreserved: 140, reserved: 30 }, { reservedConcurrency: '70' }],
     ['can reserve none', { ...TOO_FEW, reserved: 0 }, { reservedConcurrency: '1' }, 'leaves 9 of the account'],
     ['has a table that would be made', MADE, {}, 'keep using it with keysTable=prod-keys, or delete it'],
@@ -119,12 +116,7 @@ describe('before a deployment, the account', () => {
     ['has a bucket of this stack with a key that no setting names', ENCRYPTED, {}, 'add it to formerKmsKeyArns'],
     ['has one with a former key', ENCRYPTED, { formerKmsKeyArns: 'a,b' }],
     ['has one with the key that stays', ENCRYPTED, { documentsKmsKeyArn: 'b' }],
-    [
-      'has its documents where sandboxes expire',
-      SHARED,
-      IN_SANDBOXES,
-      'where documents would expire after sandboxDays',
-    ],
+    ['has its documents where sandboxes expire', SHARED, IN_SANDBOXES, 'documents would expire after sandboxDays'],
     ['has them there, and keeps that bucket', SHARED, { ...IN_SANDBOXES, sandboxBucket: 'boxes' }, 'would expire'],
     ['has them there by keys that begin otherwise', SHARED, { ...IN_SANDBOXES, sandboxKeyTemplate: 'boxes/{path}' }],
     ['has them in a bucket of its own', SHARED, { ...IN_SANDBOXES, documentsBucket: 'docs' }],

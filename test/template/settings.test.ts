@@ -18,7 +18,10 @@ const { provider, ...rest } = parse(read('serverless.yml'))
 const { default: defaults = {}, prod = {} } = defaultParameters()
 
 const WITHOUT_WORKSPACE = 'boxes/{container_id}/{path}'
-const IN_ONE_BUCKET = { sandboxBucket: 'one', documentsBucket: 'one' }
+const WITHOUT_FOLDER = 'of-{workspace_id}/{document_id}/{attempt_id}'
+const SANDBOXES_AS_DOCUMENTS = 'documents/{workspace_id}/{container_id}/{path}'
+const IN_ONE_BUCKET = { sandboxBucket: 'one', documentsBucket: 'one', sandboxKeyTemplate: SANDBOXES_AS_DOCUMENTS }
+const PAGED = { alarmTopicArn: EXISTING.alarmTopicArn }
 const OWN_BUCKET = { sandboxBucket: 'boxes' }
 const WITH_WILDCARD = 'box*/{workspace_id}/{container_id}/{path}'
 const NO_WRITERS = [
@@ -37,10 +40,7 @@ const STREAM_OF_ANOTHER = `documentsStreamArn is "${STREAM}": allowed is the str
 const GLOBAL_ACL = 'arn:aws:wafv2:us-east-1:111122223333:global/webacl/x/0'
 
 /** A deployment with these parameters, as the framework hands them to the plugin. */
-const deployment = (
-  changes: Deployment['settings'],
-  options: Partial<Omit<Deployment, 'settings'>> = {},
-): Deployment => ({
+const deployment = (changes: Deployment['settings'], options: Partial<Deployment> = {}): Deployment => ({
   ...{ stage: 'prod', region: 'us-east-1', given: [] },
   ...options,
   settings: { ...defaults, ...changes },
@@ -75,14 +75,8 @@ describe('the parameters', () => {
     ['sandboxBucket is "My_Bucket", allowed: bucket name', { sandboxBucket: 'My_Bucket' }],
     ['documentsBucket is "192.168.5.4", allowed: bucket name', { documentsBucket: '192.168.5.4' }],
     [`sandboxKeyTemplate "${WITHOUT_WORKSPACE}", documentKeyTemplate`, { sandboxKeyTemplate: WITHOUT_WORKSPACE }],
-    [
-      'in one bucket, the sandbox and the document template must differ',
-      { ...IN_ONE_BUCKET, sandboxKeyTemplate: 'documents/{workspace_id}/{container_id}/{path}' },
-    ],
-    [
-      'what comes before the first placeholder must end in "/"',
-      { documentKeyTemplate: 'of-{workspace_id}/{document_id}/{attempt_id}' },
-    ],
+    ['in one bucket, the sandbox and the document template must differ', IN_ONE_BUCKET],
+    ['what comes before the first placeholder must end in "/"', { documentKeyTemplate: WITHOUT_FOLDER }],
     ['sandboxKmsKeyArn is "alias/mine", allowed: KMS key ARN', { sandboxKmsKeyArn: 'alias/mine' }],
     ['formerKmsKeyArns is "arn:', { formerKmsKeyArns: `${EXISTING.sandboxKmsKeyArn},` }],
     ['rateLimitPerMinute must be an integer from 1 to 30000, not "0"', { rateLimitPerMinute: '0' }],
@@ -114,10 +108,7 @@ describe('the parameters', () => {
     ['allowed is one in eu-west-1, where the stack is', EXISTING_DOMAIN, { region: 'eu-west-1' }],
     [`webAclArn is "${GLOBAL_ACL}", allowed: regional web ACL ARN`, { webAclArn: GLOBAL_ACL }],
     ['nobody gets the alarms: give alarmEmail or alarmTopicArn', prod],
-    [
-      'nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn',
-      { ...prod, alarmTopicArn: EXISTING.alarmTopicArn },
-    ],
+    ['nobody gets the alarms that wait for the morning: give ticketEmail or ticketTopicArn', { ...prod, ...PAGED }],
     ['ticketTopicArn is "ops", allowed: standard SNS topic ARN', { ticketTopicArn: 'ops' }],
     ['keysTable is "arn:aws:dynamodb:…", allowed: table name', { keysTable: 'arn:aws:dynamodb:…' }],
     [
