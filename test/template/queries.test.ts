@@ -11,13 +11,7 @@ const KEYWORDS =
   /^(filter|fields|stats|sort|limit|desc|asc|by|as|and|or|in|like|count|latest|ispresent|requests|times|line)$/
 
 const prod = await packagedService('prod')
-const queries: { name: string; text: string; groups: string[] }[] = prod
-  .ofType('AWS::Logs::QueryDefinition')
-  .map(({ Properties: { Name, QueryString, LogGroupNames } }) => ({
-    name: Name,
-    text: QueryString,
-    groups: LogGroupNames.map(({ Ref }: { Ref: string }) => Ref),
-  }))
+const queries = prod.propertiesOf('AWS::Logs::QueryDefinition')
 
 const source = globSync('{lib,functions}/**/*.ts', { cwd: ROOT }).map(read).join('\n')
 
@@ -31,30 +25,29 @@ describe('saved queries', () => {
       ([, names = '']) => [...names.matchAll(/`([a-z-]+)`/g)].map(([, name = '']) => name),
     )
     const prefix = 'container-file-promotion-prod/'
-    for (const { name } of queries) expect(name.startsWith(prefix), name).toBe(true)
+    for (const { Name } of queries) expect(Name.startsWith(prefix), Name).toBe(true)
     expectDocumentedNames(PAGE, {
       documented: [...new Set(documented)],
-      expected: queries.map(({ name }) => name.slice(prefix.length)),
+      expected: queries.map(({ Name }) => Name.slice(prefix.length)),
       line: (name) => `the query \`${name}\` where it helps`,
     })
   })
 
   it('look into log groups of the stack', () => {
-    for (const { name, groups } of queries) {
-      expect(groups.length, name).toBeGreaterThan(0)
-      for (const group of groups) expect(prod.resource(group).Type, name).toBe('AWS::Logs::LogGroup')
+    for (const { Name, LogGroupNames } of queries) {
+      expect(LogGroupNames.length, Name).toBeGreaterThan(0)
+      for (const { Ref } of LogGroupNames) expect(prod.resource(Ref).Type, Name).toBe('AWS::Logs::LogGroup')
     }
   })
 
   it('look for messages and fields that are logged', () => {
     const gateway = textOf(prod.resource('GatewayStage').Properties.AccessLogSetting.Format)
-    for (const { name, text, groups } of queries) {
-      for (const [, message] of text.matchAll(/message !?= "([^"]+)"/g)) expect(source).toContain(`'${message}'`)
-      for (const field of fieldsOf(text)) {
-        if (groups[0] === 'GatewayLogGroup')
-          expect([name, Object.keys(JSON.parse(gateway))]).toEqual([name, expect.arrayContaining([field])])
+    for (const { Name, QueryString, LogGroupNames } of queries) {
+      for (const [, message] of QueryString.matchAll(/message !?= "([^"]+)"/g)) expect(source).toContain(`'${message}'`)
+      for (const field of fieldsOf(QueryString)) {
+        if (LogGroupNames[0].Ref === 'GatewayLogGroup') expect(Object.keys(JSON.parse(gateway)), Name).toContain(field)
         else if (!OF_EVERY_LINE.includes(field))
-          expect([name, field, new RegExp(`\\b${field}\\b`).test(source)]).toEqual([name, field, true])
+          expect(new RegExp(`\\b${field}\\b`).test(source), `${Name}: ${field}`).toBe(true)
       }
     }
   })

@@ -52,18 +52,16 @@ describe('roles', () => {
   const OWN_ACCOUNT = { Ref: 'AWS::AccountId' }
 
   it('reach buckets of the account that they are meant to be in only, whoever takes a name that was given up', () => {
-    const accountsOf = (service: Packaged, roles = allRoles) =>
-      roles.flatMap((role) =>
-        templateStatements(service, role)
-          // CodeDeploy's revisions may be anywhere.
-          .filter(
-            ({ Action, Sid }) => [Action].flat().some((each) => each.startsWith('s3:')) && Sid !== 'ReadRevisions',
-          )
-          .map(({ Resource, Condition }) => [
-            /sandbox|boxes/i.test(textOf(Resource)) ? 'sandboxes' : 'documents',
-            Condition?.StringEquals?.['aws:ResourceAccount'],
-          ]),
-      )
+    const accountsOf = (service: Packaged, roles = allRoles) => {
+      const statements = roles.flatMap((role) => templateStatements(service, role))
+      const inS3 = statements.filter(({ Action }) => [Action].flat().some((each) => each.startsWith('s3:')))
+      // CodeDeploy's revisions may be anywhere.
+      const ofBuckets = inS3.filter(({ Sid }) => Sid !== 'ReadRevisions')
+      return ofBuckets.map(({ Resource, Condition }) => {
+        const which = /sandbox|boxes/i.test(textOf(Resource)) ? 'sandboxes' : 'documents'
+        return [which, Condition?.StringEquals?.['aws:ResourceAccount']]
+      })
+    }
     expect(accountsOf(dev).length).toBeGreaterThan(14)
     for (const [, account] of accountsOf(dev)) expect(account).toEqual(OWN_ACCOUNT)
     for (const [which, account] of accountsOf(existing, [...allRoles, 'SandboxWriterRole'])) {

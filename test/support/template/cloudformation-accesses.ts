@@ -24,10 +24,11 @@ const API = '/restapis/a1b2c3d4e5'
 
 /**
  * The type, the service, the resource, and the actions that are asked for on it. NAME stands for the name of the resource
- * itself, FUNCTION for that of the function that it is for.
+ * itself, {Property} for that of the resource that a property refers to, FUNCTION for that of the function that it is for.
  */
 const LINES = `
 ApiGateway::Account apigateway /account GET PATCH
+ApiGateway::BasePathMapping apigateway /domainnames/{DomainName}/basepathmappings GET POST PUT PATCH DELETE
 ApiGateway::Deployment apigateway ${API}/parts GET POST PUT PATCH DELETE
 ApiGateway::DomainName apigateway /domainnames POST
 ApiGateway::DomainName apigateway /domainnames/NAME GET PATCH DELETE
@@ -45,6 +46,8 @@ ApiGateway::Stage logs * DescribeLogGroups DescribeResourcePolicies PutResourceP
 CloudWatch::Alarm cloudwatch alarm:NAME PutMetricAlarm DeleteAlarms ${TAGS}
 CloudWatch::Alarm cloudwatch * DescribeAlarms
 CodeDeploy::Application codedeploy application:NAME CreateApplication DeleteApplication GetApplication ${TAGS}
+CodeDeploy::DeploymentGroup codedeploy deploymentgroup:{ApplicationName}/NAME CreateDeploymentGroup DeleteDeploymentGroup
+CodeDeploy::DeploymentGroup codedeploy deploymentgroup:{ApplicationName}/NAME GetDeploymentGroup UpdateDeploymentGroup
 DynamoDB::Table dynamodb table/NAME CreateTable DeleteTable DescribeTable UpdateTable ${TAGGING}
 DynamoDB::Table dynamodb table/NAME DescribeContinuousBackups UpdateContinuousBackups
 DynamoDB::Table dynamodb table/NAME DescribeTimeToLive UpdateTimeToLive ListTagsOfResource
@@ -67,8 +70,10 @@ Logs::LogGroup logs log-group:NAME GetDataProtectionPolicy DescribeIndexPolicies
 Logs::LogGroup logs * DescribeLogGroups
 Logs::QueryDefinition logs * PutQueryDefinition DeleteQueryDefinition DescribeQueryDefinitions
 SNS::Topic sns NAME CreateTopic DeleteTopic GetDataProtectionPolicy GetTopicAttributes SetTopicAttributes ${TAGS}
+SNS::TopicPolicy sns {Topics} GetTopicAttributes SetTopicAttributes
 SQS::Queue sqs NAME CreateQueue DeleteQueue GetQueueUrl GetQueueAttributes SetQueueAttributes
 SQS::Queue sqs NAME ListQueueTags TagQueue UntagQueue
+SQS::QueuePolicy sqs {Queues} GetQueueAttributes SetQueueAttributes
 StepFunctions::StateMachine states stateMachine:NAME CreateStateMachine DeleteStateMachine ${TAGS}
 StepFunctions::StateMachine states stateMachine:NAME DescribeStateMachine UpdateStateMachine
 WAFv2::WebACLAssociation apigateway ${API}/stages/prod SetWebACL
@@ -79,11 +84,12 @@ XRay::SamplingRule xray sampling-rule/links-a1b2c3 ListTagsForResource ${TAGGING
   .map((line) => line.split(' '))
 
 function rowOf([, service = '', resource = '', ...actions]: string[], asking: Asking): Row {
-  const { arn, gateway, name, functionOf, Properties } = asking
+  const { arn, gateway, name, nameOfRef, functionOf, Properties } = asking
   const asked = `${service}:${actions.join(' ')}`
   if (resource === '*') return ['*', asked]
   if (resource === 'FUNCTION') return [functionOf(Properties.FunctionName), asked]
-  const named = resource.endsWith('NAME') ? resource.replace('NAME', name()) : resource
+  const referred = (_: string, property: string) => nameOfRef([Properties[property]].flat()[0])
+  const named = resource.replace(/\{(\w+)\}/, referred).replace('NAME', name)
   return [service === 'apigateway' ? gateway(named) : arn(service, named), asked]
 }
 
@@ -98,12 +104,6 @@ export const TO_CHOOSE_A_KEY =
 /** Types that need other names, conditions, or roles that are passed on. */
 const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
   'ApiGateway::Account': ({ Properties, pass }) => [pass(Properties.CloudWatchRoleArn, 'apigateway')],
-  'ApiGateway::BasePathMapping': ({ Properties, gateway, nameOfRef }) => [
-    [
-      gateway(`/domainnames/${nameOfRef(Properties.DomainName)}/basepathmappings`),
-      'apigateway:GET POST PUT PATCH DELETE',
-    ],
-  ],
   'ApiGateway::DomainName': ({ account }) => [
     // Made once in an account.
     [
@@ -117,13 +117,7 @@ const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
   'CloudWatch::Dashboard': ({ account, name }) => [
     [`arn:aws:cloudwatch::${account}:dashboard/${name()}`, 'cloudwatch:PutDashboard DeleteDashboards GetDashboard'],
   ],
-  'CodeDeploy::DeploymentGroup': ({ Properties, arn, name, nameOfRef, pass }) => [
-    [
-      arn('codedeploy', `deploymentgroup:${nameOfRef(Properties.ApplicationName)}/${name()}`),
-      'codedeploy:CreateDeploymentGroup DeleteDeploymentGroup GetDeploymentGroup UpdateDeploymentGroup',
-    ],
-    pass(Properties.ServiceRoleArn, 'codedeploy'),
-  ],
+  'CodeDeploy::DeploymentGroup': ({ Properties, pass }) => [pass(Properties.ServiceRoleArn, 'codedeploy')],
   'DynamoDB::Table': ({ Properties: { SSESpecification }, region }) => {
     const context = { 'kms:ViaService': `dynamodb.${region}.amazonaws.com` }
     const key = SSESpecification.KMSMasterKeyId
@@ -195,12 +189,6 @@ const MORE: Readonly<Record<string, (asking: Asking) => Row[]>> = {
       [`${topic}:0aaaaaaa-1111`, 'sns:Unsubscribe GetSubscriptionAttributes'],
     ]
   },
-  'SNS::TopicPolicy': ({ Properties, arn, nameOfRef }) => [
-    [arn('sns', nameOfRef(Properties.Topics[0])), 'sns:GetTopicAttributes SetTopicAttributes'],
-  ],
-  'SQS::QueuePolicy': ({ Properties, arn, nameOfRef }) => [
-    [arn('sqs', nameOfRef(Properties.Queues[0])), 'sqs:GetQueueAttributes SetQueueAttributes'],
-  ],
   'StepFunctions::StateMachine': ({ Properties, pass }) => [pass(Properties.RoleArn, 'states')],
   'WAFv2::WebACLAssociation': ({ Properties, gateway }) => [
     [Properties.WebACLArn, 'wafv2:AssociateWebACL DisassociateWebACL GetWebACL GetWebACLForResource'],
