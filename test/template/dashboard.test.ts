@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { METRICS } from '../../lib/metrics.ts'
 import { textOf } from '../support/template/intrinsics.ts'
-import { packagedService } from '../support/template/packages.ts'
-
-interface Widget {
-  x: number
-  y: number
-  width: number
-  height: number
-  properties: { alarms: string[]; metrics: [string | { expression: string }, ...unknown[]][] }
-}
+import { packagedService, type Resource } from '../support/template/packages.ts'
 
 const prod = await packagedService('prod')
 const text = textOf(prod.resource('Dashboard').Properties.DashboardBody, { 'AWS::Region': 'us-east-1' })
-const widgets: Widget[] = JSON.parse(text).widgets
+const widgets: Resource['Properties'][] = JSON.parse(text).widgets
 
 describe('the dashboard', () => {
   it('puts no widget over another, nor over the edge of the 24 columns', () => {

@@ -39,12 +39,10 @@ it('a deployment to a second region meets no name of the first', () => {
 
 // One without changes has the same ids, whenever it is packaged: replacements.test.ts would find another.
 describe('a deployment of the API', () => {
+  const ResponseTemplates = { 'application/json': '{}' }
   it.each([
     ['a route', { Type: 'AWS::ApiGateway::Method', Properties: { HttpMethod: 'GET', ResourceId: { Ref: 'Path' } } }],
-    [
-      'an answer of the gateway',
-      { Type: 'AWS::ApiGateway::GatewayResponse', Properties: { ResponseTemplates: { 'application/json': '{}' } } },
-    ],
+    ['an answer of the gateway', { Type: 'AWS::ApiGateway::GatewayResponse', Properties: { ResponseTemplates } }],
   ])('differs from one that changes %s, which must reach the stage', (_, changed) => {
     expect(deploymentId({ Changed: changed })).not.toBe(deploymentId())
   })

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { read } from '../../pages/pages.ts'
 import { readStatement, type Statement, type WrittenStatement } from './iam-policies.ts'
 import { EXISTING } from './packages.ts'
 
-const FOLDER = join(import.meta.dirname, '../../../docs/policies')
 export const ACCOUNT = '111122223333'
 
 /** A team writes these in the place of the placeholders (docs/deploy.md, "Rights"). */
@@ -21,7 +19,7 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   TABLES_KEY_ARN: EXISTING.tablesKmsKeyArn,
 }
 
-export const textOfPolicy = (name: string) => readFileSync(join(FOLDER, `${name}.json`), 'utf8')
+export const textOfPolicy = (name: string) => read(`docs/policies/${name}.json`)
 
 /** The statements of some of docs/policies, as they are once the placeholders are filled in. */
 export function statementsOfPolicies(
