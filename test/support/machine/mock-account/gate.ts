@@ -7,13 +7,7 @@ import { storeAt } from '../../aws/store.ts'
 import { accessesIn } from '../../template/cloudformation-asking.ts'
 import { type Access, accessesOf } from '../../template/iam-accesses.ts'
 
-interface ApiRequest {
-  method: string
-  /** Path and query. */
-  url: string
-  headers: IncomingHttpHeaders
-  body: string
-}
+type ApiRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string }
 
 /** The account in which moto puts everybody that it does not know. */
 export const MOCK_ACCOUNT = '123456789012'
@@ -69,7 +63,7 @@ function signerOf({ authorization = '' }: IncomingHttpHeaders) {
  * The permissions that a request needs (Service Authorization Reference), in full ARNs.
  * @throws Error for a request that nobody has foreseen here
  */
-function accessesOfRequest({ method, url, headers, body }: ApiRequest, status: number): Access[] {
+function accessesOfRequest({ method = '', url = '', headers, body }: ApiRequest, status: number): Access[] {
   const { region, service } = signerOf(headers)
   const arn = (rest: string) => `arn:aws:${service}:${region}:${MOCK_ACCOUNT}:${rest}`
   const parameters: Partial<Record<string, string>> = Object.fromEntries(new URLSearchParams(body))
