@@ -57,13 +57,23 @@ export function useAnsweringStores() {
     return { call: (options?: Partial<SendOptions>) => call(client, options), calls: () => calls, port }
   }
 
+  /** Asks a store that gives these answers. @returns how often it was called, and what that ended with, if it failed */
+  async function ask(answers: Answer[], options?: Partial<SendOptions>) {
+    const store = await startStore(...answers)
+    const error: unknown = await store.call(options).then(
+      () => undefined,
+      (failure) => failure,
+    )
+    return { calls: store.calls(), error }
+  }
+
   function clientOf(endpoint: string): DynamoDBClient {
     const client = createDynamoDbClient({ endpoint, region: 'us-east-1', credentials: CREDENTIALS })
     stopping.push(() => client.destroy())
     return client
   }
 
-  return { startStore, clientOf, stopAll, onStop: (...stops: (() => void)[]) => void stopping.push(...stops) }
+  return { ask, startStore, clientOf, stopAll, onStop: (...stops: (() => void)[]) => void stopping.push(...stops) }
 }
 
 export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' }

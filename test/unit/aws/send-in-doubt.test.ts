@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SENT_ONCE, send } from '../../../lib/aws/calls/send.ts'
+import { SENT_ONCE } from '../../../lib/aws/calls/send.ts'
 import {
   type Answer,
   call,
@@ -17,23 +17,23 @@ import { skipWaits } from '../../support/virtual-waits.ts'
 
 const time = skipWaits()
 const stores = useAnsweringStores()
-const { startStore, clientOf: connect } = stores
+const { ask, startStore, clientOf: connect } = stores
 /** The header is that of a store whose clock is ten minutes ahead. */
 const ahead = () => ({ date: new Date(Date.now() + 600_000).toUTCString() })
+const timedOut = (isUnanswered: boolean) => ({ reason: 'request_timed_out', isUnanswered })
 
 describe('send, whose call may be under way', () => {
   it('sends an opening again when its connection was not established in time: it never left', async () => {
     const error = new Error('the request socket did not establish a connection with the server')
     const answers = [Object.assign(error, { name: 'TimeoutError' }), {}]
-    const { client, sent } = clientOf({ Object: () => answers.shift() })
-    await send(client, {} as never, { name: 'a call', signal: new AbortController().signal, ...SENT_ONCE })
+    const { client, sent } = clientOf({ GetItemCommand: () => answers.shift() })
+    await call(client, SENT_ONCE)
     expect(sent).toHaveLength(2)
   })
 
   it('treats S3’s RequestTimeout as an outage', async () => {
-    const { client } = clientOf({ Object: () => refused(400, 'RequestTimeout') })
-    const once = { name: 'a call', signal: new AbortController().signal, tries: 1 }
-    await expect(send(client, {} as never, once)).rejects.toMatchObject({ reason: 'service_unavailable' })
+    const { client } = clientOf({ GetItemCommand: () => refused(400, 'RequestTimeout') })
+    await expect(call(client, { tries: 1 })).rejects.toMatchObject({ reason: 'service_unavailable' })
   })
 
   it('takes a connection that was never made for an answer: the store has not seen the call', async () => {
@@ -51,9 +51,8 @@ describe('send, whose call may be under way', () => {
   })
 
   it('gives up a call that takes longer than one may', async () => {
-    const store = await startStore(HANGS)
-    await expect(store.call({ startsCopy: true, requestTimeoutMs: 1000 })).rejects.toMatchObject(unavailable(true))
-    expect(store.calls()).toBe(1)
+    const asked = await ask([HANGS], { startsCopy: true, requestTimeoutMs: 1000 })
+    expect(asked).toMatchObject({ calls: 1, error: unavailable(true) })
   })
 
   it.each([
@@ -61,32 +60,22 @@ describe('send, whose call may be under way', () => {
     ['in the middle of its answer', ((_, response) => void response.writeHead(200).write('{')) satisfies Answer],
   ])('is told to stop with the call %s: timed out, and in doubt', async (_, answer) => {
     const stop = new AbortController()
-    const store = await startStore((request, response) => {
+    const stopping: Answer = (request, response) => {
       answer(request, response)
       setTimeout(() => stop.abort(), 20)
-    })
-    await expect(store.call({ signal: stop.signal })).rejects.toMatchObject({
-      reason: 'request_timed_out',
-      isUnanswered: true,
-    })
-    expect(store.calls()).toBe(1)
+    }
+    expect(await ask([stopping], { signal: stop.signal })).toMatchObject({ calls: 1, error: timedOut(true) })
   })
 
   it('stops at once between two tries, and is not in doubt', async () => {
     const stop = new AbortController()
-    const store = await startStore(THROTTLED)
     time.beforePause = () => stop.abort()
-    await expect(store.call({ startsCopy: true, signal: stop.signal })).rejects.toMatchObject(unavailable(false))
-    expect(store.calls()).toBe(1)
+    const asked = await ask([THROTTLED], { startsCopy: true, signal: stop.signal })
+    expect(asked).toMatchObject({ calls: 1, error: unavailable(false) })
   })
 
   it('sends nothing once it is told to stop', async () => {
-    const store = await startStore(GOOD)
-    await expect(store.call({ signal: AbortSignal.abort() })).rejects.toMatchObject({
-      reason: 'request_timed_out',
-      isUnanswered: false,
-    })
-    expect(store.calls()).toBe(0)
+    expect(await ask([GOOD], { signal: AbortSignal.abort() })).toMatchObject({ calls: 0, error: timedOut(false) })
   })
 
   it.each([
@@ -95,9 +84,7 @@ describe('send, whose call may be under way', () => {
     ['AccessDeniedException', {}],
     ['ValidationException', {}],
   ])('lets %s pass untouched, at once', async (type, headers) => {
-    const store = await startStore(refusal(type, headers))
-    await expect(store.call()).rejects.toMatchObject({ name: type })
-    expect(store.calls()).toBe(1)
+    expect(await ask([refusal(type, headers)])).toMatchObject({ calls: 1, error: { name: type } })
   })
 
   it('is in doubt about an opening that failed in a way nobody knows', async () => {
@@ -133,15 +120,14 @@ describe('send with a clock that is off', () => {
 
   it('sends again what was held up until its signature had expired', async () => {
     const message = 'Signature expired: 1 is now earlier than 2'
-    const store = await startStore(json(400, { __type: 'x#InvalidSignatureException', message }), GOOD)
-    await store.call({ startsCopy: true })
-    expect(store.calls()).toBe(2)
+    const answers = [json(400, { __type: 'x#InvalidSignatureException', message }), GOOD]
+    expect(await ask(answers, { startsCopy: true })).toEqual({ calls: 2, error: undefined })
   })
 
   it('sends again what S3 found signed at another time', async () => {
     const answers = [refused(403, 'RequestTimeTooSkewed'), {}]
-    const { client, sent } = clientOf({ Object: () => answers.shift() })
-    await send(client, {} as never, { name: 'a call', signal: AbortSignal.timeout(5000) })
+    const { client, sent } = clientOf({ GetItemCommand: () => answers.shift() })
+    await call(client)
     expect(sent).toHaveLength(2)
   })
 })

@@ -16,7 +16,7 @@ import {
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 const time = skipWaits()
-const { startStore } = useAnsweringStores()
+const { ask, startStore } = useAnsweringStores()
 
 describe('send', () => {
   it('names each call to listeners once, however many tries', async () => {
@@ -35,32 +35,26 @@ describe('send', () => {
     ['ends in the middle of an answer', CUT_OFF],
     ['brings a success that nobody can read', UNREADABLE],
   ])('when the connection %s, sends again what reads or closes, and never what opens', async (_, answer) => {
-    const [reading, opening] = [await startStore(answer, GOOD), await startStore(answer, GOOD)]
-    await reading.call()
-    expect(reading.calls()).toBe(2)
-    await expect(opening.call({ startsCopy: true })).rejects.toMatchObject(unavailable(true))
-    expect(opening.calls()).toBe(1)
+    expect(await ask([answer, GOOD])).toEqual({ calls: 2, error: undefined })
+    expect(await ask([answer, GOOD], { startsCopy: true })).toMatchObject({ calls: 1, error: unavailable(true) })
   })
 
   it('is in doubt about a copy that was answered with 5xx, three times, and about nothing else', async () => {
-    const [copying, other] = [await startStore(FAILED), await startStore(FAILED)]
-    await expect(copying.call({ startsCopy: true })).rejects.toMatchObject(unavailable(true))
-    await expect(other.call()).rejects.toMatchObject({ ...unavailable(false), cause: { call: 'ledger.read' } })
-    expect([copying.calls(), other.calls()]).toEqual([3, 3])
+    expect(await ask([FAILED], { startsCopy: true })).toMatchObject({ calls: 3, error: unavailable(true) })
+    const certain = { ...unavailable(false), cause: { call: 'ledger.read' } }
+    expect(await ask([FAILED])).toMatchObject({ calls: 3, error: certain })
   })
 
   it('stays in doubt about a copy when a later try is refused, and not when all were', async () => {
     const refused = refusal('AccessDeniedException')
-    const [inDoubt, certain] = [await startStore(FAILED, refused), await startStore(THROTTLED, refused)]
-    const odd = { reason: 'internal_error', isUnanswered: true }
-    await expect(inDoubt.call({ startsCopy: true })).rejects.toMatchObject(odd)
-    await expect(certain.call({ startsCopy: true })).rejects.toMatchObject({ name: 'AccessDeniedException' })
+    const [inDoubt, certain] = [{ reason: 'internal_error', isUnanswered: true }, { name: 'AccessDeniedException' }]
+    expect(await ask([FAILED, refused], { startsCopy: true })).toMatchObject({ error: inDoubt })
+    expect(await ask([THROTTLED, refused], { startsCopy: true })).toMatchObject({ error: certain })
   })
 
   it('retries a throttled call for as long as its patience lasts, whatever failed before', async () => {
-    const store = await startStore(FAILED, FAILED, THROTTLED)
-    await expect(store.call({ retryForMs: 1500 })).rejects.toMatchObject(unavailable(false))
-    expect(store.calls()).toBe(time.pausesMs.length + 1)
+    const asked = await ask([FAILED, FAILED, THROTTLED], { retryForMs: 1500 })
+    expect(asked).toMatchObject({ calls: time.pausesMs.length + 1, error: unavailable(false) })
     const waitedMs = time.pausesMs.reduce((sum, ms) => sum + ms, 0)
     // Another pause, of 400 ms at most, would have been longer than that.
     expect([waitedMs >= 1100, waitedMs < 1500]).toEqual([true, true])
@@ -78,8 +72,7 @@ describe('send', () => {
   })
 
   it('counts no throttling against the tries that a failing store has', async () => {
-    const store = await startStore(THROTTLED, THROTTLED, THROTTLED, THROTTLED, FAILED, GOOD)
-    await store.call({ retryForMs: 5000 })
-    expect(store.calls()).toBe(6)
+    const answers = [THROTTLED, THROTTLED, THROTTLED, THROTTLED, FAILED, GOOD]
+    expect(await ask(answers, { retryForMs: 5000 })).toEqual({ calls: 6, error: undefined })
   })
 })
