@@ -3,10 +3,12 @@ import { dueShard, dueShardOf } from '../../../lib/aws/dynamodb/document-codec.t
 import { type DocumentId, documentIdOfAttempt, newAttemptId, type WorkspaceId } from '../../../lib/ids.ts'
 import type { DueEntry, DueKind, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { type ResolverReport, type ResolverRun, resolveDueItems } from '../../../lib/ledger/resolve-due-items.ts'
-import type { Ports } from '../ports.ts'
+import { createPorts, type Ports } from '../ports.ts'
 
 /** The report of a run that had nothing to do. */
 export const IDLE: ResolverReport = { resolved: 0, freed: 0, failed: 0, unlisted: 0, oldestMs: 0 }
+/** The report of a run that freed the bytes of so many documents. */
+export const done = (resolved: number): ResolverReport => ({ ...IDLE, resolved, freed: resolved })
 export const nth = (n: number) => `ws_${n}` as WorkspaceId
 export const times = (count: number, n: number) => Array.from({ length: count }, () => n)
 export const idsOf = (documents: WorkspaceDocument[]) => documents.map(({ documentId }) => documentId)
@@ -36,6 +38,12 @@ export async function addExpired(ports: Ports, workspaces: number[], shard?: num
     added.push(await ports.addDocument(one, { expiresAt }))
   }
   return added
+}
+
+/** A world with room for these. */
+export async function withExpired(workspaces: number[], shard?: number) {
+  const ports = createPorts({ defaultQuotaBytes: 100_000 })
+  return { ports, added: await addExpired(ports, workspaces, shard) }
 }
 
 /** Has each reading of an item do this first. */

@@ -1,7 +1,19 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { DueEntry, WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
+import type { DocumentId } from '../../../lib/ids.ts'
+import type { DueEntry } from '../../../lib/ledger/ports/documents.ts'
 import { createPorts, LATE_COPY_MS, LEASE_MS, NOTHING, ONE_DOCUMENT, type Ports } from '../../support/ports.ts'
-import { addExpired, IDLE, idsOf, nth, resolve, times, turns, whenRead } from '../../support/unit/resolver-runs.ts'
+import {
+  addExpired,
+  done,
+  IDLE,
+  idsOf,
+  nth,
+  resolve,
+  times,
+  turns,
+  whenRead,
+  withExpired,
+} from '../../support/unit/resolver-runs.ts'
 
 const [A, B, C, D, ELSEWHERE] = [1, 2, 3, 4, 5]
 const OTHERS = [6, 7, 8, 9, 10, 11, 12, 13, 14]
@@ -51,12 +63,11 @@ describe('resolveDueItems', () => {
   })
 
   it('looks at the shards it is given only, each oldest first', async () => {
-    const ports = createPorts({ defaultQuotaBytes: 10_000 })
-    const added = await addExpired(ports, [...times(3, B), A, ...times(40, D), ...times(3, C)], SHARD)
+    const { ports, added } = await withExpired([...times(3, B), A, ...times(40, D), ...times(3, C)], SHARD)
     await addExpired(ports, [ELSEWHERE], SHARD + 1)
     const read: string[] = []
     whenRead(ports, ({ itemId }) => read.push(itemId))
-    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 47, freed: 47 })
+    expect(await expire(ports, { shards: [SHARD] })).toEqual(done(47))
     expect(ports.state(nth(ELSEWHERE))).toEqual(ONE_DOCUMENT)
     for (const n of [A, B, D, C]) {
       const own = idsOf(added.filter(({ workspaceId }) => workspaceId === nth(n)))
@@ -67,34 +78,31 @@ describe('resolveDueItems', () => {
   })
 
   it('gives each workspace its turn, however many items of others were due before its own', async () => {
-    const ports = createPorts()
-    const [last] = (await addExpired(ports, [A], SHARD)) as [WorkspaceDocument]
+    const { ports, added } = await withExpired([A], SHARD)
+    const [last] = idsOf(added) as [DocumentId]
     const { nowMs } = ports.clock
     // The index lags: these are gone. So many pages that the large workspaces take all places.
     listing(ports, async function* () {
       for (let page = 0; page < 10; page++) {
         yield OTHERS.flatMap((n) => Array.from({ length: 40 }, (_, of) => entryOf(n, `file_${n}_${page}_${of}`, nowMs)))
       }
-      yield [entryOf(A, last.documentId, nowMs)]
+      yield [entryOf(A, last, nowMs)]
     })
     const read: string[] = []
     whenRead(ports, async ({ itemId }) => {
       read.push(itemId)
       await turns(1)
     })
-    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 1, freed: 1 })
+    expect(await expire(ports, { shards: [SHARD] })).toEqual(done(1))
     expect(read).toHaveLength(3601)
     // The nine others have had a turn of ten items for each page before it.
-    expect(read.indexOf(last.documentId)).toBeLessThan(1000)
+    expect(read.indexOf(last)).toBeLessThan(1000)
   })
 
   it('works on some at once, over all shards, and on one at a time of a workspace in each', async () => {
-    const ports = createPorts({ defaultQuotaBytes: 100_000 })
-    await addExpired(ports, times(100, A), SHARD)
-    await addExpired(
-      ports,
-      Array.from({ length: 200 }, (_, n) => n),
-    )
+    const { ports } = await withExpired(times(100, A), SHARD)
+    const others = Array.from({ length: 200 }, (_, n) => n)
+    await addExpired(ports, others)
     const now = { all: 0, own: 0 }
     const most = { all: 0, own: 0 }
     whenRead(ports, async ({ workspaceId }) => {
@@ -108,13 +116,12 @@ describe('resolveDueItems', () => {
     })
     const { resolved } = await expire(ports, { shards: [SHARD] })
     expect(most.own).toBe(1)
-    expect(await expire(ports)).toEqual({ ...IDLE, resolved: 300 - resolved, freed: 300 - resolved })
+    expect(await expire(ports)).toEqual(done(300 - resolved))
     expect([most.all > 32, most.all <= 64]).toEqual([true, true])
   })
 
   it('begins with a page before it reads the next, and comes back to a workspace that is on that, too', async () => {
-    const ports = createPorts({ defaultQuotaBytes: 10_000 })
-    const added = await addExpired(ports, times(40, A), SHARD)
+    const { ports, added } = await withExpired(times(40, A), SHARD)
     const reading = whenRead(ports, () => {})
     const readBy: number[] = []
     listing(ports, async function* () {
@@ -124,26 +131,21 @@ describe('resolveDueItems', () => {
         readBy.push(reading.mock.calls.length)
       }
     })
-    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...IDLE, resolved: 40, freed: 40 })
+    expect(await expire(ports, { shards: [SHARD] })).toEqual(done(40))
     // A turn is of ten items.
     expect(readBy[0]).toBe(10)
   })
 
   it('leaves more of a workspace than a run gets to, and says so', async () => {
-    const ports = createPorts()
-    const [other] = (await addExpired(ports, [B], SHARD)) as [WorkspaceDocument]
+    const { ports, added } = await withExpired([B], SHARD)
+    const [other] = idsOf(added) as [DocumentId]
     const { nowMs } = ports.clock
     listing(ports, async function* () {
       const many = times(6000, A).map((n, index) => entryOf(n, `file_${index}`, nowMs - 10_000 + index))
-      yield [...many, entryOf(B, other.documentId, nowMs)]
+      yield [...many, entryOf(B, other, nowMs)]
     })
     const reading = whenRead(ports, () => turns(1))
-    expect(await expire(ports, { shards: [SHARD] })).toEqual({
-      ...IDLE,
-      resolved: 1,
-      freed: 1,
-      oldestMs: 10_000 - 5000,
-    })
+    expect(await expire(ports, { shards: [SHARD] })).toEqual({ ...done(1), oldestMs: 10_000 - 5000 })
     expect(reading).toHaveBeenCalledTimes(5001)
   })
 })

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
 import { createPorts, LEASE_MS, NOTHING } from '../../support/ports.ts'
 import {
   addExpired,
+  done,
   IDLE,
   idsOf,
   nth,
@@ -12,6 +12,7 @@ import {
   turns,
   whenDeleted,
   whenRead,
+  withExpired,
 } from '../../support/unit/resolver-runs.ts'
 
 const NOT_DELETED = 'expired document not deleted, left to a later run'
@@ -22,40 +23,33 @@ const SHARD = 3
 
 describe('resolveDueItems, in trouble', () => {
   it('leaves what cannot be read to later runs, and does all others of the workspace', async () => {
-    const ports = createPorts({ defaultQuotaBytes: 10_000 })
-    const unreadable = idsOf((await addExpired(ports, times(35, 1))).slice(0, 30))
+    const { ports, added } = await withExpired(times(35, 1))
+    const unreadable = idsOf(added.slice(0, 30))
     const error = new UnreadableItemError('no size')
     whenRead(ports, ({ itemId }) => {
       if (unreadable.includes(itemId as never)) throw error
     })
     for (const resolved of [5, 0]) {
-      expect(await resolve('expiry', ports)).toEqual({
-        ...IDLE,
-        resolved,
-        freed: resolved,
-        failed: 30,
-        oldestMs: 34,
-      })
+      expect(await resolve('expiry', ports)).toEqual({ ...done(resolved), failed: 30, oldestMs: 34 })
     }
     const fields = { workspace_id: nth(1), item_id: unreadable[0], error }
     expect(ports.logged).toContainEqual({ level: 'error', message: NOT_DELETED, ...fields })
   })
 
   it('leaves a workspace in which much fails to a later run', async () => {
-    const ports = createPorts({ defaultQuotaBytes: 10_000 })
-    await addExpired(ports, [...times(60, 1), 4, 4], SHARD)
+    const { ports } = await withExpired([...times(60, 1), 4, 4], SHARD)
     whenDeleted(ports, ({ workspaceId }) => {
       if (workspaceId === nth(1)) throw new Error('down')
     })
     const report = await resolve('expiry', ports)
     expect(report).toMatchObject({ resolved: 2, failed: 20, oldestMs: 61 })
     vi.restoreAllMocks()
-    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, resolved: 60, freed: 60 })
+    expect(await resolve('expiry', ports)).toEqual(done(60))
   })
 
   it('does the others of a workspace, although the 50 that are longest due fail for good, within some runs', async () => {
-    const ports = createPorts({ defaultQuotaBytes: 10_000 })
-    const lost = new Set(idsOf((await addExpired(ports, times(60, 1), SHARD)).slice(0, 50)))
+    const { ports, added } = await withExpired(times(60, 1), SHARD)
+    const lost = new Set(idsOf(added.slice(0, 50)))
     whenDeleted(ports, ({ documentId }) => {
       if (lost.has(documentId)) throw new Error('refused')
     })
@@ -63,12 +57,7 @@ describe('resolveDueItems, in trouble', () => {
     // Each run has tried ten of them at random: 200 that never meet the same one are less likely than one in 10^17.
     for (let runs = 0; resolved < 10 && runs < 200; runs++) resolved += (await resolve('expiry', ports)).resolved
     expect(resolved).toBe(10)
-    expect(
-      ports.stored
-        .documents()
-        .map(({ documentId }) => documentId)
-        .toSorted(),
-    ).toEqual([...lost].toSorted())
+    expect(idsOf(ports.stored.documents()).toSorted()).toEqual([...lost].toSorted())
   })
 
   it('leaves to a later run what a dead process left, says so, and goes on with it then', async () => {
@@ -86,13 +75,12 @@ describe('resolveDueItems, in trouble', () => {
   })
 
   it('gives up one that hangs when its time is over, and does the others meanwhile', async () => {
-    const ports = createPorts()
-    const [hanging] = (await addExpired(ports, [1, 4], SHARD)) as [WorkspaceDocument]
+    const { ports, added } = await withExpired([1, 4], SHARD)
     await addExpired(ports, [1], SHARD + 1)
     const over = new AbortController()
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(over.signal)
     whenDeleted(ports, async ({ documentId }, deleteSignal) => {
-      if (documentId !== hanging.documentId) return
+      if (documentId !== added[0]?.documentId) return
       await new Promise((_, reject) => deleteSignal.addEventListener('abort', () => reject(deleteSignal.reason)))
     })
     const running = resolve('expiry', ports, { timeoutEachMs: 10_000 })
@@ -100,13 +88,12 @@ describe('resolveDueItems, in trouble', () => {
     while (gone().length < 2) await turns(10)
     await turns(10)
     over.abort()
-    expect(await running).toEqual({ ...IDLE, resolved: 2, freed: 2, failed: 1, oldestMs: 1 })
+    expect(await running).toEqual({ ...done(2), failed: 1, oldestMs: 1 })
     expect(timeout.mock.calls).toEqual([[10_000], [10_000], [10_000]])
   })
 
   it('ends when its time is over, without a word, and tells how long the oldest is due that is left', async () => {
-    const ports = createPorts({ defaultQuotaBytes: 100_000 })
-    await addExpired(ports, [...times(10, 1), ...times(10, 4), ...times(80, 5)], SHARD)
+    const { ports } = await withExpired([...times(10, 1), ...times(10, 4), ...times(80, 5)], SHARD)
     const controller = new AbortController()
     let begun = 0
     whenDeleted(ports, async (_, deleteSignal) => {
@@ -125,18 +112,17 @@ describe('resolveDueItems, in trouble', () => {
   })
 
   it('says so when due work cannot be listed, does what it had listed, and that of the other shards', async () => {
-    const ports = createPorts()
-    await addExpired(ports, [1], SHARD)
-    const [other] = (await addExpired(ports, [2], SHARD + 1)) as [WorkspaceDocument]
+    const { ports } = await withExpired([1], SHARD)
+    await addExpired(ports, [2], SHARD + 1)
     const error = new Error('the index is being built')
     const list = ports.deps.dueWork.listDue
     vi.spyOn(ports.deps.dueWork, 'listDue').mockImplementation(async function* (due, listSignal) {
       yield* list(due, listSignal)
       if (due.shard === SHARD) throw error
     })
-    expect(await resolve('expiry', ports)).toEqual({ ...IDLE, resolved: 2, freed: 2, unlisted: 1 })
+    expect(await resolve('expiry', ports)).toEqual({ ...done(2), unlisted: 1 })
     const message = 'due work not listed, left to a later run'
     expect(ports.logged).toContainEqual({ level: 'error', message, kind: 'expiry', shard: SHARD, error })
-    expect(ports.state(other.workspaceId)).toEqual(NOTHING)
+    expect(ports.state(nth(2))).toEqual(NOTHING)
   })
 })
