@@ -2,10 +2,9 @@ import { beforeEach, expect, it } from 'vitest'
 import { type ApiKeyAdministration, type ApiKeyRecord, newApiKeyRecord } from '../../lib/auth/api-key-administration.ts'
 import { hashToken, keyIdIn, keyIdOf, newToken } from '../../lib/auth/api-token.ts'
 import type { ApiKeyGrant } from '../../lib/auth/caller.ts'
-import { newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { newWorkspaceId, signal } from '../support/stores/ledger-values.ts'
 import { useTableStores } from '../support/stores/table-stores.ts'
 
-const { signal } = new AbortController()
 const NOW = Date.parse('2026-11-21T09:38:35.556Z')
 
 const on = useTableStores()

@@ -2,11 +2,8 @@ import { expect, it } from 'vitest'
 import type { ListedDocument, ListOrder, ListPosition } from '../../lib/documents/document-listing.ts'
 import { comparePositions } from '../../lib/documents/list-documents.ts'
 import type { WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
-import { LEDGER_NOW_MS, strayOf } from '../support/stores/ledger-values.ts'
+import { LEDGER_NOW_MS, signal, strayOf } from '../support/stores/ledger-values.ts'
 import { useTableStores } from '../support/stores/table-stores.ts'
-
-// Never reached, however busy the machine.
-const signal = AbortSignal.timeout(900_000)
 
 const on = useTableStores()
 const record = (createdAtMs: number, change: Partial<WorkspaceDocument> = {}) =>

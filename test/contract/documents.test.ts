@@ -1,10 +1,9 @@
 /** The explorer does not see each attribute, each moment, nor many at once. */
 import { expect, it } from 'vitest'
 import type { DeletedDocument, WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
-import { LEASE_END_MS, newRefund, newWorkspaceId, pendingOf, strayOf } from '../support/stores/ledger-values.ts'
+import { LEASE_END_MS, newRefund, newWorkspaceId, pendingOf, signal, strayOf } from '../support/stores/ledger-values.ts'
 import { DAY_MS, useTableStores } from '../support/stores/table-stores.ts'
 
-const { signal } = new AbortController()
 const DUE_MS = 1_850_000_000_000
 
 /** The part of a document that its tombstone keeps. */

@@ -2,10 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { dueShard, dueShardOf } from '../../lib/aws/dynamodb/document-codec.ts'
 import type { DocumentId } from '../../lib/ids.ts'
 import type { DueKind, WorkspaceDocument } from '../../lib/ledger/ports/documents.ts'
-import { pendingOf, strayOf } from '../support/stores/ledger-values.ts'
+import { pendingOf, signal, strayOf } from '../support/stores/ledger-values.ts'
 import { useTableStores } from '../support/stores/table-stores.ts'
 
-const { signal } = new AbortController()
 const START_MS = 1_000_000
 /** So many seconds after the start. */
 const at = (seconds: number) => new Date(START_MS + seconds * 1000)

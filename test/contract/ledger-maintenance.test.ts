@@ -2,10 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { WorkspaceId } from '../../lib/ids.ts'
 import type { WorkspaceLedger, WorkspaceSettings } from '../../lib/ledger/ports/ledger.ts'
 import type { TableShard } from '../../lib/ledger/ports/ledger-maintenance.ts'
-import { newRefund, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { newRefund, newWorkspaceId, signal } from '../support/stores/ledger-values.ts'
 import { useTableStores } from '../support/stores/table-stores.ts'
-
-const { signal } = new AbortController()
 
 const on = useTableStores()
 const { attempt, held, counted, ledgerNow } = on

@@ -4,10 +4,8 @@ import type { WorkspaceId } from '../../lib/ids.ts'
 import { documentIdOfKey } from '../../lib/promotion/idempotency.ts'
 import { itemSizeBytes } from '../support/dynamodb/capacity.ts'
 import { CONFIG, createMemoryTables, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
-import { LEDGER_NOW_MS, newAttempt, newRefund, newWorkspaceId } from '../support/stores/ledger-values.ts'
+import { LEDGER_NOW_MS, newAttempt, newRefund, newWorkspaceId, signal } from '../support/stores/ledger-values.ts'
 import { openTableStores } from '../support/stores/table-stores.ts'
-
-const { signal } = new AbortController()
 
 describe.each([
   [1, MAX_HOLDS],

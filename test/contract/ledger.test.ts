@@ -2,10 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_HOLDS, MAX_REFUNDS } from '../../lib/aws/dynamodb/ledger.ts'
 import type { Hold, RefundKey } from '../../lib/ledger/ports/ledger.ts'
-import { LEASE_END_MS, newRefund, type TestAttempt } from '../support/stores/ledger-values.ts'
+import { LEASE_END_MS, newRefund, signal, type TestAttempt } from '../support/stores/ledger-values.ts'
 import { useTableStores } from '../support/stores/table-stores.ts'
 
-const { signal } = new AbortController()
 /** The most of each kind that dead processes may leave in the item. */
 const MAX_LEFTOVERS = 40
 

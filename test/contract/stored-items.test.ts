@@ -7,9 +7,8 @@ import type { Attempt } from '../../lib/ledger/ports/documents.ts'
 import { UnreadableItemError } from '../../lib/ledger/ports/unreadable-item.ts'
 import { DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../support/dynamodb/memory-tables.ts'
 import { createPorts, WORKSPACE as WORKSPACE_ID } from '../support/ports.ts'
-import { pendingOf, strayOf } from '../support/stores/ledger-values.ts'
+import { pendingOf, signal, strayOf } from '../support/stores/ledger-values.ts'
 
-const { signal } = new AbortController()
 /** 2^53 + 1: JavaScript cannot tell it from 2^53. */
 const TOO_LARGE = { N: '9007199254740993' }
 const KEYS = ['workspace_id', 'document_id']

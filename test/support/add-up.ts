@@ -2,9 +2,7 @@ import type { WorkspaceAudit } from '../../lib/audit/audit-context.ts'
 import { addItem, auditSum, beginSum, type UsageSum } from '../../lib/audit/audit-usage.ts'
 import { NOTHING_AUDITED } from '../../lib/audit/findings.ts'
 import type { StoredItem } from '../../lib/audit/ports/document-maintenance.ts'
-import { type Ports, WORKSPACE } from './ports.ts'
-
-const { signal } = new AbortController()
+import { type Ports, signal, WORKSPACE } from './ports.ts'
 
 /** @returns an audit of the workspace, and what it found: by how many bytes it drifts, or why that is unknown */
 export function listenTo({ deps }: Pick<Ports, 'deps'>, repair = false) {

@@ -9,15 +9,24 @@ import { createAdmission } from '../../lib/promotion/admission.ts'
 import { createTelemetry } from '../../lib/telemetry.ts'
 import { storedObject } from './aws/memory-s3.ts'
 import { CONFIG, createMemoryTables, DOCUMENTS_TABLE } from './dynamodb/memory-tables.ts'
-import { newAttempt, newDocument, newRefund, pendingOf, strayOf, type TestAttempt } from './stores/ledger-values.ts'
+import {
+  newAttempt,
+  newDocument,
+  newRefund,
+  pendingOf,
+  signal,
+  strayOf,
+  type TestAttempt,
+} from './stores/ledger-values.ts'
 import { createMemoryObjects } from './stores/memory-objects.ts'
+
+export { signal } from './stores/ledger-values.ts'
 
 export const NOW_MS = Date.parse('2026-11-21T09:38:35.556Z')
 export const LEASE_MS = 120_000
 export const WORKSPACE = 'ws_1' as WorkspaceId
 /** How long what was on its way to S3 may still arrive. */
 export const LATE_COPY_MS = 15 * 60 * 1000
-const { signal } = new AbortController()
 
 export type Step = 'begin' | 'copy' | 'hold' | 'record' | 'capture' | 'stray' | 'fence' | 'delete' | 'beginRefund'
 /** All that a promotion does. */

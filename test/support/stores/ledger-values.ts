@@ -14,6 +14,8 @@ import type { Hold, Refund } from '../../../lib/ledger/ports/ledger.ts'
 export const LEDGER_NOW_MS = 1_800_000_000_000
 export const LEDGER_SETTINGS = { defaultQuotaBytes: 1000, leaseMs: 120_000, now: () => LEDGER_NOW_MS }
 
+/** Of a caller who never gives up. */
+export const { signal } = new AbortController()
 /** Far from now: no lease ends by itself. */
 export const LEASE_END_MS = 1_900_000_000_000
 

@@ -14,13 +14,12 @@ import {
   newRefund,
   newWorkspaceId,
   pendingOf,
+  signal,
   type TestAttempt,
 } from './ledger-values.ts'
 import { type StandIns, startStandIns } from './stand-ins.ts'
 
 export const DAY_MS = 24 * 60 * 60 * 1000
-// Never reached, however busy the machine.
-const signal = AbortSignal.timeout(900_000)
 
 /** The adapters on a DynamoDB with the tables of the configuration. */
 export function openTableStores(

@@ -9,9 +9,8 @@ import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { MetricDetail, MetricValues } from '../../../lib/metrics.ts'
 import { countMore } from '../add-up.ts'
 import { playRound, readAuditDefinition } from '../play-round.ts'
-import { createPorts, type Ports } from '../ports.ts'
+import { createPorts, type Ports, signal } from '../ports.ts'
 
-const { signal } = new AbortController()
 const DEFINITION = readAuditDefinition()
 const HOUR_MS = 3_600_000
 

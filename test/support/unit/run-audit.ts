@@ -5,9 +5,7 @@ import { newShards, sumOf } from '../../../lib/audit/audit-shard.ts'
 import { auditShard } from '../../../lib/audit/audit-slice.ts'
 import type { Finding } from '../../../lib/audit/findings.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { type Ports, WORKSPACE } from '../ports.ts'
-
-const { signal } = new AbortController()
+import { type Ports, signal, WORKSPACE } from '../ports.ts'
 
 /** Audits all workspaces of the ports, unless the options name one. */
 export async function runAudit(

@@ -3,9 +3,8 @@ import { eraseWorkspace } from '../../../lib/administration/erase-workspace.ts'
 import type { ErasedObjects } from '../../../lib/administration/ports/erasures.ts'
 import type { BusEvent, EventBus } from '../../../lib/events/ports.ts'
 import { createPorts, WORKSPACE } from '../../support/ports.ts'
-import { newRefund } from '../../support/stores/ledger-values.ts'
+import { newRefund, signal } from '../../support/stores/ledger-values.ts'
 
-const { signal } = new AbortController()
 const MINUTE_MS = 60_000
 /** Seven days and an hour. */
 const LATE_MS = 608_400_000

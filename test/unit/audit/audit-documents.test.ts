@@ -3,10 +3,9 @@ import { newAttemptId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { beforeNext } from '../../support/beside.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
-import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, type Ports, signal, WORKSPACE } from '../../support/ports.ts'
 import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
 
-const { signal } = new AbortController()
 const STRANGER = 'documents/ws_1/README.md'
 
 /** A document whose object is gone. */

@@ -11,14 +11,13 @@ import {
   type Step,
   WORKSPACE,
 } from '../../support/ports.ts'
-import { strayOf } from '../../support/stores/ledger-values.ts'
+import { signal, strayOf } from '../../support/stores/ledger-values.ts'
 import { resolve } from '../../support/unit/resolver-runs.ts'
 import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
 
 /** Until then a leftover is the resolver's. */
 const OVERDUE_MS = 600_000
 const RECORDED = ALL_STEPS.slice(0, 4)
-const { signal } = new AbortController()
 
 /** A document, and what another attempt leaves beside it. */
 async function withLeftover(steps: readonly Step[]) {

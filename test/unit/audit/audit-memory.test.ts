@@ -4,10 +4,9 @@ import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import type { DocumentId } from '../../../lib/ids.ts'
 import { createPorts, WORKSPACE } from '../../support/ports.ts'
-import { newDocument } from '../../support/stores/ledger-values.ts'
+import { newDocument, signal } from '../../support/stores/ledger-values.ts'
 import { runAudit } from '../../support/unit/run-audit.ts'
 
-const { signal } = new AbortController()
 const MIB = 1024 ** 2
 
 setFlagsFromString('--expose-gc')

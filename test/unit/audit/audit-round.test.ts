@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { AuditTask, RoundDependencies } from '../../../lib/audit/audit-round.ts'
 import { MAX_SHARDS } from '../../../lib/config.ts'
-import { createPorts } from '../../support/ports.ts'
+import { createPorts, signal } from '../../support/ports.ts'
 import { planted, playRoundOf, roundDependencies, sumOf, workspace } from '../../support/unit/audit-rounds.ts'
 
-const { signal } = new AbortController()
 /** Step Functions API Reference, TaskFailedEventDetails. */
 const MOST_OF_A_CAUSE = 32_768
 

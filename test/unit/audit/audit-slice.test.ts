@@ -6,10 +6,9 @@ import { isOfEarlierPhase } from '../../../lib/audit/listed-workspaces.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { UnreadableItemError } from '../../../lib/ledger/ports/unreadable-item.ts'
 import { countMore, passBy } from '../../support/add-up.ts'
-import { createPorts } from '../../support/ports.ts'
+import { createPorts, signal } from '../../support/ports.ts'
 import { workspace, workspacesOf } from '../../support/unit/audit-rounds.ts'
 
-const { signal } = new AbortController()
 const ROUND = { roundId: 'one', startedAtMs: 0, totalShards: 1 }
 const [BEGUN] = newShards(ROUND) as [AuditShard]
 const OPTIONS = { repair: false, deleteLostDocuments: false, onFinding() {}, isTimeUp: () => false }

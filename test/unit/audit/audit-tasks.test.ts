@@ -5,10 +5,9 @@ import { FINDING_KINDS, type Finding, findingId, NOTHING_AUDITED } from '../../.
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { countMore } from '../../support/add-up.ts'
 import { DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
-import { createPorts } from '../../support/ports.ts'
+import { createPorts, signal } from '../../support/ports.ts'
 import { type Published, roundDependencies, workspace, workspacesOf } from '../../support/unit/audit-rounds.ts'
 
-const { signal } = new AbortController()
 const SPENT_EACH = 5
 const STARTED_AT = '2026-11-21T10:00:00.000Z'
 

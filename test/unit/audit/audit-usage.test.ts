@@ -5,10 +5,9 @@ import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { addUp, countMore, cut, listenTo, passBy, readItems } from '../../support/add-up.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
-import { createPorts, type Ports, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, type Ports, signal, WORKSPACE } from '../../support/ports.ts'
 import { runAudit } from '../../support/unit/run-audit.ts'
 
-const { signal } = new AbortController()
 const MOST_MS = 20 * 3_600_000
 const DRIFT = 7
 

@@ -11,10 +11,9 @@ import { openStores } from '../../../lib/aws/stores.ts'
 import { rateLimitOf } from '../../../lib/config.ts'
 import { assertProperty } from '../../support/assert-property.ts'
 import { CONFIG, createMemoryTables, RATE_LIMITS_TABLE } from '../../support/dynamodb/memory-tables.ts'
-import { LEASE_MS, NOW_MS, WORKSPACE } from '../../support/ports.ts'
+import { LEASE_MS, NOW_MS, signal, WORKSPACE } from '../../support/ports.ts'
 import { counter } from '../../support/stores/keys-and-limits.ts'
 
-const { signal } = new AbortController()
 const PROCESSES = 3
 const DAY_MS = 86_400_000
 

@@ -6,9 +6,8 @@ import { toRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
 import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
-import { LEDGER_SETTINGS, storedLedger } from '../../support/stores/ledger-values.ts'
+import { LEDGER_SETTINGS, signal, storedLedger } from '../../support/stores/ledger-values.ts'
 
-const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
 
 describe('the record of an API key', () => {

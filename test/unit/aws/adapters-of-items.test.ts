@@ -12,11 +12,10 @@ import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import type { ContainerId, DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
 import { counter, createLimiter } from '../../support/stores/keys-and-limits.ts'
-import { LEDGER_SETTINGS, newAttempt } from '../../support/stores/ledger-values.ts'
+import { LEDGER_SETTINGS, newAttempt, signal } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 const time = skipWaits()
-const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
 const documentId = 'file_1' as DocumentId
 

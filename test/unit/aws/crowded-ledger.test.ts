@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest'
 import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
-import { LEDGER_SETTINGS, newAttempt, newRefund, storedLedger } from '../../support/stores/ledger-values.ts'
+import { LEDGER_SETTINGS, newAttempt, newRefund, signal, storedLedger } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 const time = skipWaits()
-const { signal } = new AbortController()
 const attempt = newAttempt()
 const refund = newRefund(attempt)
 const WORKSPACE = storedLedger()

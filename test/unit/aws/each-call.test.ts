@@ -11,14 +11,13 @@ import {
   newDocument,
   newRefund,
   pendingOf,
+  signal,
   storedLedger,
   strayOf,
 } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 skipWaits()
-
-const { signal } = new AbortController()
 
 /** Nobody looks where a call goes: tables and buckets need no names. */
 function adapters({ client } = clientOf()) {

@@ -5,9 +5,8 @@ import { carryOverErasures } from '../../../infra/cli/restore/carry-over-erasure
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import type { Erasure } from '../../../lib/ledger/ports/ledger.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
-import { createPorts, NOW_MS, type Ports } from '../../support/ports.ts'
+import { createPorts, NOW_MS, type Ports, signal } from '../../support/ports.ts'
 
-const { signal } = new AbortController()
 const HOUR_MS = 3_600_000
 const ERASING: Erasure = {
   state: 'erasing',

@@ -7,13 +7,11 @@ import type { FilePath } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { createRecordingLog, type LogLine } from '../../support/ports.ts'
 import { clientOf, refused } from '../../support/stores/client-of.ts'
-import { newAttempt, newDocument } from '../../support/stores/ledger-values.ts'
+import { newAttempt, newDocument, signal } from '../../support/stores/ledger-values.ts'
 import { deletingItem, pendingItem, promotion, readyItem, streamRecord } from '../../support/stream-records.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 skipWaits()
-
-const { signal } = new AbortController()
 
 interface Entry {
   Detail: string
