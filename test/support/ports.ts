@@ -66,6 +66,9 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
   const putObject = ({ objectKey, sizeBytes }: Pick<TestAttempt, 'objectKey' | 'sizeBytes'>) =>
     objects.documents.set(objectKey, storedObject({ bytes: Buffer.alloc(sizeBytes) }))
 
+  const change = (table: string, id: string | undefined, by: Parameters<typeof stored.change>[1]) =>
+    stored.change(table, by, ({ workspace_id, document_id }) => (document_id ?? workspace_id)?.S === id)
+
   const run = async (steps: readonly Step[], one = begin(), as: Partial<WorkspaceDocument> = {}) => {
     const document = newDocument(one, as)
     const dueAtMs = clock.nowMs + LEASE_MS
@@ -102,14 +105,13 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
     addDocument: (one?: TestAttempt, as?: Partial<WorkspaceDocument>) => run(ALL_STEPS, one, as),
     /** As if it had been given another one: also to what is about to expire, or has. */
     setExpiry: ({ documentId }: Pick<WorkspaceDocument, 'documentId'>, expiresAtMs: number | undefined) =>
-      stored.change(
-        DOCUMENTS_TABLE,
-        (item) => {
-          if (expiresAtMs === undefined) delete item.due_at
-          else item.due_at = { N: String(expiresAtMs) }
-        },
-        ({ document_id }) => document_id?.S === documentId,
-      ),
+      change(DOCUMENTS_TABLE, documentId, (item) => {
+        if (expiresAtMs === undefined) delete item.due_at
+        else item.due_at = { N: String(expiresAtMs) }
+      }),
+    /** As if a person had taken this away from the item of a workspace or document. */
+    spoil: (table: string, id: string | undefined, attribute: string) =>
+      change(table, id, (item) => delete item[attribute]),
     /** Asks for the erasure of the workspace, which closes it. The erasure is due now. */
     closeWorkspace(workspaceId = WORKSPACE) {
       const { nowMs } = clock
@@ -153,6 +155,12 @@ export function createPorts({ random, clock = { nowMs: NOW_MS }, defaultQuotaByt
 }
 
 export type Ports = ReturnType<typeof createPorts>
+
+/** A world with one document. */
+export async function withDocument(as?: Partial<WorkspaceDocument>) {
+  const ports = createPorts()
+  return { ports, document: await ports.addDocument(undefined, as) }
+}
 
 export const NOTHING = { used: 0, entries: 0, unfinished: 0, documents: 0, objects: 0 }
 /** The state with one document, of the size that newAttempt gives. */

@@ -10,6 +10,7 @@ import {
   type Ports,
   type Step,
   WORKSPACE,
+  withDocument,
 } from '../../support/ports.ts'
 import { signal, strayOf } from '../../support/stores/ledger-values.ts'
 import { resolve } from '../../support/unit/resolver-runs.ts'
@@ -21,31 +22,24 @@ const RECORDED = ALL_STEPS.slice(0, 4)
 
 /** A document, and what another attempt leaves beside it. */
 async function withLeftover(steps: readonly Step[]) {
-  const ports = createPorts()
-  await ports.addDocument()
-  const one = await ports.run(steps)
-  return { ports, one }
+  const { ports } = await withDocument()
+  return { ports, one: await ports.run(steps) }
 }
 
-describe('the audit, of what is under way', () => {
-  it.each<[string, (ports: Ports, one: Attempt) => Promise<unknown>]>([
-    ['ended in time', (ports) => resolve('work', ports)],
-    [
-      'made due later',
-      ({ documents, clock }, one) => documents.putStray(strayOf(one, clock.nowMs + OVERDUE_MS), signal),
-    ],
-  ])('takes nothing for a finding that was %s, however long ago it was listed', async (_, meanwhile) => {
-    const { ports, one } = await withLeftover(['stray', 'copy', 'hold'])
-    const { documents } = ports.deps
-    const list: typeof documents.list = async function* (...args) {
-      const page = await Array.fromAsync(documents.list(...args))
-      ports.pass(LATE_COPY_MS)
-      await meanwhile(ports, one)
-      ports.pass(OVERDUE_MS)
-      yield* page
-    }
-    expect((await runAudit(ports, false, { documents: { ...documents, list } })).findings).toEqual([])
-  })
+it.each<[string, (ports: Ports, one: Attempt) => Promise<unknown>]>([
+  ['ended in time', (ports) => resolve('work', ports)],
+  ['made due later', ({ documents, clock }, one) => documents.putStray(strayOf(one, clock.nowMs + OVERDUE_MS), signal)],
+])('the audit takes nothing for a finding that was %s, however long ago it was listed', async (_, meanwhile) => {
+  const { ports, one } = await withLeftover(['stray', 'copy', 'hold'])
+  const { documents } = ports.deps
+  const list: typeof documents.list = async function* (...args) {
+    const page = await Array.fromAsync(documents.list(...args))
+    ports.pass(LATE_COPY_MS)
+    await meanwhile(ports, one)
+    ports.pass(OVERDUE_MS)
+    yield* page
+  }
+  expect((await runAudit(ports, false, { documents: { ...documents, list } })).findings).toEqual([])
 })
 
 describe('the audit, of what nobody has gone on with', () => {
@@ -95,17 +89,11 @@ describe('the audit, of what nobody has gone on with', () => {
     const error = new Error('down')
     vi.spyOn(ports.ledger, method as 'payRefund').mockRejectedValue(error)
     const { findings, report } = await runAudit(ports, true)
-    expect(findings.map(({ kind, isRepaired }) => [kind, isRepaired])).toEqual(
-      steps === RECORDED ? [] : [['old_leftover', false]],
-    )
+    const found = { kind: 'old_leftover', isRepaired: false }
+    expect(findings).toMatchObject(steps === RECORDED ? [] : [found])
     expect(report).toMatchObject({ workspaces: 1, repaired: 0, notAddedUp: 0 })
-    const line = {
-      level: 'warn',
-      message: 'leftover not repaired, left to the resolver',
-      workspace_id: WORKSPACE,
-      error,
-    }
-    expect(ports.logged).toContainEqual(line)
+    const message = 'leftover not repaired, left to the resolver'
+    expect(ports.logged).toContainEqual({ level: 'warn', message, workspace_id: WORKSPACE, error })
   })
 
   it('leaves an expired document to the resolver for an hour, also while that deletes it', async () => {
@@ -133,10 +121,9 @@ describe('the audit, of what nobody has gone on with', () => {
     const { ports } = await withLeftover([...ALL_STEPS, 'delete'])
     await ports.stored.removeAll(WORKSPACES_TABLE)
     ports.pass(LEASE_MS + OVERDUE_MS)
-    const repaired = async () =>
-      (await runAudit(ports, true)).findings.map(({ kind, isRepaired }) => [kind, isRepaired])
-    expect((await repaired()).flat()).toEqual(['old_leftover', false, 'drift', true])
-    expect(await repaired()).toEqual([['old_leftover', true]])
+    const [leftover, drift] = [{ kind: 'old_leftover' }, { kind: 'drift', isRepaired: true }]
+    expect((await runAudit(ports, true)).findings).toMatchObject([{ ...leftover, isRepaired: false }, drift])
+    expect((await runAudit(ports, true)).findings).toMatchObject([{ ...leftover, isRepaired: true }])
     expect(ports.state()).toEqual(ONE_DOCUMENT)
   })
 })

@@ -75,14 +75,9 @@ describe('a slice', () => {
 
   it('publishes what it could not read, and not add up', async () => {
     const { ports, first, second, published, sliceOfOne, shard } = await setUp()
-    const spoil = (table: string, workspaceId: WorkspaceId, attribute: string) =>
-      ports.stored.change(
-        table,
-        (item) => delete item[attribute],
-        ({ workspace_id }) => workspace_id?.S === workspaceId,
-      )
-    await spoil(WORKSPACES_TABLE, first, 'version')
-    await spoil(DOCUMENTS_TABLE, second, 'size_bytes')
+    const document = ports.stored.documents().find(({ workspaceId }) => workspaceId === second)
+    await ports.spoil(WORKSPACES_TABLE, first, 'version')
+    await ports.spoil(DOCUMENTS_TABLE, document?.documentId, 'size_bytes')
     const state = await sliceOfOne(shard)
     const finding = { AuditFindings: 1, kind: 'unreadable_item' }
     expect(published).toEqual([finding, slice({})])
@@ -104,16 +99,17 @@ describe('a slice', () => {
   })
 })
 
-describe('the end of a round', () => {
-  const counters = { ...NOTHING_AUDITED, workspaces: 3, repaired: 1 }
-  // As the engine leaves a shard whose execution failed.
-  const failed = { Status: 'FAILED', Name: 'x', Input: '{}', Error: 'States.Timeout', StopDate: STARTED_AT }
+const counters = { ...NOTHING_AUDITED, workspaces: 3, repaired: 1 }
+// As the engine leaves a shard whose execution failed.
+const failed = { Status: 'FAILED', Name: 'x', Input: '{}', Error: 'States.Timeout', StopDate: STARTED_AT }
 
-  it.each([
-    ['complete', { counters, isComplete: true }, 1, 0],
-    ['given up', { counters, isComplete: false }, 0, 1],
-    ['lost', failed, 0, 1],
-  ])('reports one shard beside one that is %s, with a zero for every kind', async (_, shard, completed, incomplete) => {
+it.each([
+  ['complete', { counters, isComplete: true }, 1, 0],
+  ['given up', { counters, isComplete: false }, 0, 1],
+  ['lost', failed, 0, 1],
+])(
+  'the end of a round reports one shard beside one that is %s, with a zero for every kind',
+  async (_, shard, completed, incomplete) => {
     const { ports, published, perform } = await setUp()
     const shards = [{ counters, isComplete: true }, shard]
     const startedAtMs = ports.clock.nowMs - 5000
@@ -127,5 +123,5 @@ describe('the end of a round', () => {
       ...FINDING_KINDS.map((kind) => ({ AuditFindings: 0, kind })),
       { AuditRoundsCompleted: completed },
     ])
-  })
-})
+  },
+)

@@ -5,16 +5,11 @@ import { deleteDocument } from '../../../lib/ledger/delete-document.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { addUp, countMore, cut, listenTo, passBy, readItems } from '../../support/add-up.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
-import { createPorts, type Ports, signal, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, type Ports, signal, WORKSPACE, withDocument } from '../../support/ports.ts'
 import { runAudit } from '../../support/unit/run-audit.ts'
 
 const MOST_MS = 20 * 3_600_000
 const DRIFT = 7
-
-async function withDocument(as: Partial<WorkspaceDocument> = {}) {
-  const ports = createPorts()
-  return { ports, document: await ports.addDocument(undefined, as) }
-}
 
 /** @returns brings the ledger of now back, as from a backup */
 const backUp = ({ stored }: Ports) => {
@@ -34,7 +29,7 @@ it('a drift is corrected once, however often it is added up, whatever goes on', 
   expect(await addUp(ports)).toEqual([])
 })
 
-describe('a document that takes the place of an expired one', () => {
+it('a document that takes the place of an expired one is added up once when a slice has seen its tombstone, and another sees that beside it', async () => {
   /** Makes it anew, with other bytes, and has that expire, too. */
   const replace = async ({ deps, documents, begin, clock, run }: Ports, { documentId }: WorkspaceDocument) => {
     const next = begin({ documentId, sizeBytes: 30 })
@@ -43,22 +38,20 @@ describe('a document that takes the place of an expired one', () => {
     expect(await documents.find(document, signal)).toMatchObject({ attemptId: next.attemptId })
   }
 
-  it('is added up once when a slice has seen its tombstone, and another sees that beside it', async () => {
-    const { ports, document } = await withDocument({ expiresAt: new Date(0) })
-    const { audit, said } = listenTo(ports)
-    const sum = await cut(ports)
-    await deleteDocument(document, { ifExpiredByMs: ports.clock.nowMs }, ports.deps, signal)
-    const seen: string[] = []
-    const whole = await readItems(ports, sum, async ({ state, itemId }) => {
-      seen.push(`${state} ${itemId}`)
-      if (seen.length > 1) return
-      await replace(ports, document)
-    })
-    const { documentId, attemptId } = document
-    expect(seen).toEqual([`gone ${documentId}`, `gone ${documentId}/${attemptId}`])
-    await auditSum(whole, audit)
-    expect(said).toEqual([])
+  const { ports, document } = await withDocument({ expiresAt: new Date(0) })
+  const { audit, said } = listenTo(ports)
+  const sum = await cut(ports)
+  await deleteDocument(document, { ifExpiredByMs: ports.clock.nowMs }, ports.deps, signal)
+  const seen: string[] = []
+  const whole = await readItems(ports, sum, async ({ state, itemId }) => {
+    seen.push(`${state} ${itemId}`)
+    if (seen.length > 1) return
+    await replace(ports, document)
   })
+  const { documentId, attemptId } = document
+  expect(seen).toEqual([`gone ${documentId}`, `gone ${documentId}/${attemptId}`])
+  await auditSum(whole, audit)
+  expect(said).toEqual([])
 })
 
 describe('a workspace that does not add up', () => {

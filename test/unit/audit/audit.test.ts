@@ -3,13 +3,8 @@ import { findingId } from '../../../lib/audit/findings.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
 import { countMore } from '../../support/add-up.ts'
 import { DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
-import { createPorts, ONE_DOCUMENT, type Ports, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, ONE_DOCUMENT, WORKSPACE, withDocument } from '../../support/ports.ts'
 import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
-
-async function withDocument() {
-  const ports = createPorts()
-  return { ports, document: await ports.addDocument() }
-}
 
 describe('the audit, of documents and objects', () => {
   it('finds documents that have lost their object; gives their bytes back only if it is told to', async () => {
@@ -68,12 +63,7 @@ it.each([-30, 40])('the audit finds and corrects a drift of %d bytes', async (dr
 describe('fixed: the audit, of what cannot be read', () => {
   const OTHER = 'ws_2' as WorkspaceId
   const drift = { workspaceId: OTHER, kind: 'drift', isRepaired: true }
-  const findingOf = (message: string) => ({
-    workspaceId: WORKSPACE,
-    kind: 'unreadable_item',
-    message,
-    isRepaired: false,
-  })
+  const unreadable = { workspaceId: WORKSPACE, kind: 'unreadable_item', isRepaired: false }
 
   /** Two workspaces, each with a drift that is to be found. */
   async function setUp() {
@@ -83,19 +73,12 @@ describe('fixed: the audit, of what cannot be read', () => {
     return ports
   }
 
-  const spoil = ({ stored }: Ports, table: string, key: string, attribute: string) =>
-    stored.change(
-      table,
-      (item) => delete item[attribute],
-      ({ workspace_id, document_id }) => (document_id ?? workspace_id)?.S === key,
-    )
-
   it('reports a ledger, and corrects nothing in its workspace, but goes on with the others', async () => {
     const ports = await setUp()
-    await spoil(ports, WORKSPACES_TABLE, WORKSPACE, 'version')
+    await ports.spoil(WORKSPACES_TABLE, WORKSPACE, 'version')
     const { report, findings } = await runAudit(ports, true)
     const message = `the item of workspace_id ${WORKSPACE} cannot be read: version is not a number`
-    expect(findings).toMatchObject([findingOf(message), drift])
+    expect(findings).toMatchObject([{ ...unreadable, message }, drift])
     expect(report).toMatchObject({ workspaces: 2, findings: 2, repaired: 1 })
   })
 
@@ -104,12 +87,12 @@ describe('fixed: the audit, of what cannot be read', () => {
     const bad = await ports.addDocument()
     const lost = await ports.addDocument()
     ports.objects.documents.delete(lost.objectKey)
-    await spoil(ports, DOCUMENTS_TABLE, bad.documentId, 'size_bytes')
+    await ports.spoil(DOCUMENTS_TABLE, bad.documentId, 'size_bytes')
     const { findings, notAddedUp } = await runAudit(ports, true)
     const message = `the item of workspace_id ${WORKSPACE}, document_id ${bad.documentId} cannot be read: size_bytes is not a number`
     expect(findings).toHaveLength(3)
     const without = { kind: 'document_without_object', documentId: lost.documentId, isRepaired: true }
-    for (const each of [findingOf(message), without, drift]) {
+    for (const each of [{ ...unreadable, message }, without, drift]) {
       expect(findings).toContainEqual(expect.objectContaining(each))
     }
     expect(notAddedUp).toEqual([{ workspaceId: WORKSPACE, reason: 'unreadable' }])

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../lib/errors.ts'
 import { beforeNext } from '../../support/beside.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
-import { createPorts, LEASE_MS, NOTHING, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, LEASE_MS, NOTHING, WORKSPACE, withDocument } from '../../support/ports.ts'
 import { resolve } from '../../support/unit/resolver-runs.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
@@ -12,8 +12,7 @@ const LOST = new ServiceError('service_unavailable', { isUnanswered: true })
 
 describe('a deletion begins a refund of the bytes', () => {
   it('again under a fresh id when a try failed, though it was applied, each with a lease of its own; up to three times', async () => {
-    const ports = createPorts()
-    const document = await ports.addDocument()
+    const { ports, document } = await withDocument()
     const { beginRefund } = ports.ledger
     const beginning = vi.spyOn(ports.ledger, 'beginRefund').mockImplementation(async (...args) => {
       await beginRefund(...args)
@@ -54,8 +53,7 @@ describe('a deletion begins a refund of the bytes', () => {
   })
 
   it('once only when it failed as nobody foresaw', async () => {
-    const ports = createPorts()
-    const document = await ports.addDocument()
+    const { ports, document } = await withDocument()
     const beginning = vi.spyOn(ports.ledger, 'beginRefund').mockRejectedValue(new Error('AccessDenied'))
     vi.spyOn(ports.documents, 'find').mockRejectedValue(new Error('away'))
     await expect(ports.deleteDocument(document)).rejects.toThrow('AccessDenied')
@@ -63,30 +61,27 @@ describe('a deletion begins a refund of the bytes', () => {
   })
 
   it('with a second’s patience for a crowded ledger', async () => {
-    const ports = createPorts()
+    const { ports, document } = await withDocument()
     const beginning = vi.spyOn(ports.ledger, 'beginRefund').mockResolvedValue('crowded')
     const refusal = { reason: 'too_many_deletions', status: 503, retryAfterSeconds: 1 }
-    await expect(ports.deleteDocument(await ports.addDocument())).rejects.toMatchObject(refusal)
+    await expect(ports.deleteDocument(document)).rejects.toMatchObject(refusal)
     expect(beginning.mock.calls.map(([, , ms]) => ms)).toEqual([1000])
   })
 
   it('not at all when another has ended the deletion, and the workspace is deleted', async () => {
-    const ports = createPorts()
-    const document = await ports.addDocument()
+    const { ports, document } = await withDocument()
     beforeNext(ports.ledger, 'beginRefund', async () => {
       ports.pass(LEASE_MS)
       await ports.resolveAll()
       await ports.stored.removeAll(WORKSPACES_TABLE)
     })
-    const deleted = await ports.deleteDocument(document)
-    expect(deleted).toMatchObject({ usage: undefined })
+    expect(await ports.deleteDocument(document)).toMatchObject({ usage: undefined })
     expect(ports.stored.items()).toMatchObject([{ state: 'gone' }])
   })
 })
 
 it('a deletion gives the bytes back though S3 does not answer at once; the object is left to the resolver', async () => {
-  const ports = createPorts()
-  const document = await ports.addDocument()
+  const { ports, document } = await withDocument()
   const { promise, reject } = Promise.withResolvers<void>()
   vi.spyOn(ports.objects, 'discard').mockReturnValueOnce(promise)
   const deletion = ports.deleteDocument(document)
