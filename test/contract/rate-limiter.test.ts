@@ -48,8 +48,7 @@ it.each([
   limiter = limiterOf({ requestsPerMinute, burst })
   for (let write = 0; write < 2; write++) {
     await take()
-    expect(
-      (await dynamoDb.getItem({ TableName: config.rateLimitsTable, Key: { key_id: { S: key } } })).Item?.ttl_at,
-    ).toEqual({ N: String(nowMs / 1000 + seconds) })
+    const { Item } = await dynamoDb.getItem({ TableName: config.rateLimitsTable, Key: { key_id: { S: key } } })
+    expect(Item?.ttl_at).toEqual({ N: String(nowMs / 1000 + seconds) })
   }
 })

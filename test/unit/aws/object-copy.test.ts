@@ -32,18 +32,15 @@ const unavailable = { reason: 'service_unavailable', isUnanswered: true }
 const SHA256 = { hex: 'ff'.repeat(32), base64: `${'/'.repeat(42)}8=` }
 const small = object({ 'content-length': '5', 'x-amz-checksum-sha256': SHA256.base64 })
 
-describe('the SHA-256 of a copy', () => {
-  const copied = (checksum: string) =>
-    xml(`<CopyObjectResult><ETag>${SOURCE_ETAG}</ETag><ChecksumSHA256>${checksum}</ChecksumSHA256></CopyObjectResult>`)
-
-  it.each([
-    ['what S3 computed', SHA256.base64, SHA256.hex],
-    ['unknown where S3 tells none', '', undefined],
-    ['unknown where S3 tells that of checksums', `${SHA256.base64}-2`, undefined],
-  ])('is %s', async (_, checksum, sha256) => {
-    expect(await copy(SMALL, { CopyObject: copied(checksum) })).toEqual(expect.objectContaining({ sha256 }))
-    expect(s3.requests('CopyObject')[0]?.headers['x-amz-checksum-algorithm']).toBe('SHA256')
-  })
+it.each([
+  ['what S3 computed', SHA256.base64, SHA256.hex],
+  ['unknown where S3 tells none', '', undefined],
+  ['unknown where S3 tells that of checksums', `${SHA256.base64}-2`, undefined],
+])('the SHA-256 of a copy is %s', async (_, checksum, sha256) => {
+  const told = `<ETag>${SOURCE_ETAG}</ETag><ChecksumSHA256>${checksum}</ChecksumSHA256>`
+  const CopyObject = xml(`<CopyObjectResult>${told}</CopyObjectResult>`)
+  expect(await copy(SMALL, { CopyObject })).toEqual(expect.objectContaining({ sha256 }))
+  expect(s3.requests('CopyObject')[0]?.headers['x-amz-checksum-algorithm']).toBe('SHA256')
 })
 
 describe('a copy whose answer is lost', () => {
@@ -91,17 +88,15 @@ describe('a copy to a key that must be new', () => {
   })
 })
 
-describe('a copy that needs a KMS key which is disabled', () => {
-  const disabled = s3Error(400, 'KMS.DisabledException')
+const disabled = s3Error(400, 'KMS.DisabledException')
 
-  it.each([
-    ['is refused when it is that of the file', 'CopyObject', SMALL, disabled, 'container_file_encrypted'],
-    ['is refused when it is that of the file', 'CreateMultipartUpload', LARGE, disabled, 'container_file_encrypted'],
-    ['is a 503 when nobody can tell', 'CopyObject', SMALL, s3Error(403, 'AccessDenied'), 'service_unavailable'],
-  ] as const)('%s: %s', async (_, call, source, GetObject, reason) => {
-    const refusal = { reason, isUnanswered: false, cause: { name: 'KMS.DisabledException', message: 'm', call } }
-    await expect(copy(source, { [call]: disabled, GetObject })).rejects.toMatchObject(refusal)
-  })
+it.each([
+  ['is refused when it is that of the file', 'CopyObject', SMALL, disabled, 'container_file_encrypted'],
+  ['is refused when it is that of the file', 'CreateMultipartUpload', LARGE, disabled, 'container_file_encrypted'],
+  ['is a 503 when nobody can tell', 'CopyObject', SMALL, s3Error(403, 'AccessDenied'), 'service_unavailable'],
+] as const)('a copy that needs a KMS key which is disabled %s: %s', async (_, call, source, GetObject, reason) => {
+  const refusal = { reason, isUnanswered: false, cause: { name: 'KMS.DisabledException', message: 'm', call } }
+  await expect(copy(source, { [call]: disabled, GetObject })).rejects.toMatchObject(refusal)
 })
 
 describe('a completion of an upload', () => {
@@ -113,10 +108,8 @@ describe('a completion of an upload', () => {
       drip(response)
       setTimeout(() => stop.abort(), 40)
     }
-    await expect(copy(LARGE, { [complete]: drips }, stop.signal)).rejects.toMatchObject({
-      reason: 'request_timed_out',
-      isUnanswered: true,
-    })
+    const late = { reason: 'request_timed_out', isUnanswered: true }
+    await expect(copy(LARGE, { [complete]: drips }, stop.signal)).rejects.toMatchObject(late)
     expect(timesSent(complete)).toBe(1)
   })
 

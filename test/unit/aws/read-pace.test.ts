@@ -15,7 +15,14 @@ function paceAt(unitsPerSecond: number) {
       clock.waitedMs += durationMs
     },
   })
-  return { clock, pace }
+  const spend = async (calls: number, units: number, apartMs = 0) => {
+    for (let call = 0; call < calls; call++) {
+      await pace.ready()
+      pace.spend(units)
+      clock.nowMs += apartMs
+    }
+  }
+  return { clock, pace, spend }
 }
 
 describe('the pace of reads', () => {
@@ -23,11 +30,8 @@ describe('the pace of reads', () => {
     [100, 256, 40],
     [2000, 1, 5000],
   ])('of %i units a second is kept by calls of %i units', async (rate, units, calls) => {
-    const { clock, pace } = paceAt(rate)
-    for (let call = 0; call < calls; call++) {
-      await pace.ready()
-      pace.spend(units)
-    }
+    const { clock, pace, spend } = paceAt(rate)
+    await spend(calls, units)
     await pace.ready()
     expect(pace.spentUnits).toBe(units * calls)
     // But for what a second without calls lets through at once.
@@ -36,18 +40,11 @@ describe('the pace of reads', () => {
   })
 
   it('does not hold up a caller who is slower anyway, and saves nothing up for later', async () => {
-    const { clock, pace } = paceAt(100)
-    for (let call = 0; call < 50; call++) {
-      await pace.ready()
-      pace.spend(10)
-      clock.nowMs += 200
-    }
+    const { clock, pace, spend } = paceAt(100)
+    await spend(50, 10, 200)
     expect(clock.waitedMs).toBe(0)
     clock.nowMs += 3_600_000
-    for (let call = 0; call < 30; call++) {
-      await pace.ready()
-      pace.spend(100)
-    }
+    await spend(30, 100)
     await pace.ready()
     expect(clock.waitedMs).toBeGreaterThanOrEqual(29_000 - 1)
   })

@@ -26,11 +26,8 @@ async function add({ deps }: Ports, id: string, erasure?: Erasure) {
 it('doctor: erasures go on; it names those that nobody works on, and what S3 refuses', async () => {
   const ports = createPorts()
   const check = async () => {
-    const { verdict, detail } = await runCheck(
-      erasuresCheck(async () => ports.deps as never),
-      1000,
-      signal,
-    )
+    const erasures = erasuresCheck(async () => ports.deps as never)
+    const { verdict, detail } = await runCheck(erasures, 1000, signal)
     return [verdict, detail]
   }
   await add(ports, 'ws_open')
@@ -52,13 +49,8 @@ it('restore tables: what came back of workspaces that were closed since is erase
   const [former, restored] = [createPorts(), createPorts()]
   const later = NOW_MS + HOUR_MS
   const scheduled: Erasure = { state: 'scheduled', requestedAtMs: 1, beginsAtMs: later, dueAtMs: later }
-  for (const [id, erasure] of Object.entries({
-    ws_erased: ERASED,
-    ws_later: scheduled,
-    ws_both: ERASED,
-    ws_new: ERASED,
-  }))
-    await add(former, id, erasure)
+  const closedSince = { ws_erased: ERASED, ws_later: scheduled, ws_both: ERASED, ws_new: ERASED }
+  for (const [id, erasure] of Object.entries(closedSince)) await add(former, id, erasure)
   await add(former, 'ws_open')
   await former.stored.put(WORKSPACES_TABLE, { workspace_id: 'ws_damaged' })
   for (const id of ['ws_erased', 'ws_later', 'ws_open', 'ws_damaged']) await add(restored, id)

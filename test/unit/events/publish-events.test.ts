@@ -17,9 +17,6 @@ interface Entry {
   Detail: string
   DetailType: string
 }
-/** What the bus answers for an entry: undefined, it is put. */
-type Judge = (entry: Entry) => string | undefined
-
 /** The function on a bus that judges each entry, and a queue that keeps what it is sent unless it is down. */
 function setUp({ judge = () => undefined, answer, isQueueDown = false }: Partial<Setting> = {}) {
   const put: Entry[] = []
@@ -49,7 +46,8 @@ function setUp({ judge = () => undefined, answer, isQueueDown = false }: Partial
   }
 }
 interface Setting {
-  judge: Judge
+  /** What the bus answers for an entry: undefined, it is put. */
+  judge: (entry: Entry) => string | undefined
   answer: (entries: Entry[]) => Error | object | undefined
   isQueueDown: boolean
 }
@@ -91,18 +89,11 @@ describe('the event of a document', () => {
 
   it('of its end has what it was, and a later sequence, before that of the next document with its id', async () => {
     const { publish, put } = setUp()
-    const document = named('a', {
-      countedFrom: 1_795_254_080_559,
-      expiresAt: new Date(1_795_254_081_000),
-      sha256: undefined,
-    })
+    const expiresAt = new Date(1_795_254_081_000)
+    const document = named('a', { countedFrom: 1_795_254_080_559, expiresAt, sha256: undefined })
+    const next = { ...document, countedFrom: 1_795_254_080_560 }
     const end = (event?: string) => streamRecord(readyItem(document), deletingItem(document, event))
-    await publish(
-      promotion(document),
-      end(),
-      end('document.expired'),
-      promotion({ ...document, countedFrom: 1_795_254_080_560 }),
-    )
+    await publish(promotion(document), end(), end('document.expired'), promotion(next))
     const details = put.map(({ DetailType, Detail }) => ({ DetailType, ...JSON.parse(Detail) }))
     const facts = { filename: 'a', size_bytes: 100, sha256: null, expires_at: '2026-11-21T09:41:21.000Z' }
     const [first = 0] = details.map(({ sequence }) => sequence)

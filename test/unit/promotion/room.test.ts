@@ -77,20 +77,17 @@ describe('before a refusal, what dead processes left in the ledger', () => {
   })
 })
 
-describe('the room of a request', () => {
+it('the room of a request knows the newest ledger, in whatever order it was seen', async () => {
   const ledger = (version: number) => ({ workspaceId: WORKSPACE, version }) as WorkspaceLedger
-
-  it('knows the newest ledger, in whatever order it was seen', async () => {
-    const { ports, room } = setUp()
-    const { promise, resolve } = Promise.withResolvers<WorkspaceLedger>()
-    vi.spyOn(ports.ledger, 'read').mockReturnValueOnce(promise)
-    void room.ledger()
-    room.see(ledger(3))
-    resolve(ledger(2))
-    expect(await room.ledger()).toEqual(ledger(3))
-    room.see(ledger(2))
-    expect(await room.ledger()).toEqual(ledger(3))
-    room.see(ledger(4))
-    expect(await room.ledger()).toEqual(ledger(4))
-  })
+  const { ports, room } = setUp()
+  const { promise, resolve } = Promise.withResolvers<WorkspaceLedger>()
+  vi.spyOn(ports.ledger, 'read').mockReturnValueOnce(promise)
+  void room.ledger()
+  room.see(ledger(3))
+  resolve(ledger(2))
+  expect(await room.ledger()).toEqual(ledger(3))
+  room.see(ledger(2))
+  expect(await room.ledger()).toEqual(ledger(3))
+  room.see(ledger(4))
+  expect(await room.ledger()).toEqual(ledger(4))
 })
