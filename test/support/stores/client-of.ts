@@ -1,4 +1,8 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
+import { openStores, type StoreSettings } from '../../../lib/aws/stores.ts'
+import { CONFIG } from '../dynamodb/memory-tables.ts'
+import { LEDGER_SETTINGS } from './ledger-values.ts'
+import { COPY_SETTINGS } from './memory-objects.ts'
 
 interface SentCommand {
   name: string
@@ -31,4 +35,12 @@ export function clientOf(answers: Record<string, Answer> = {}) {
     return { $metadata: {}, ...answer }
   }
   return { client: { send } as never, sent, names: () => sent.map(({ name }) => name) }
+}
+
+/** All adapters on such a client. */
+export function storesOn(answers?: Record<string, Answer>, change: Partial<StoreSettings> = {}) {
+  const { client, sent, names } = clientOf(answers)
+  const config = { ...CONFIG, ...COPY_SETTINGS, ...LEDGER_SETTINGS }
+  const stores = openStores({ config, dynamoDb: client, s3: client, now: LEDGER_SETTINGS.now, ...change })
+  return { ...stores, sent, names }
 }

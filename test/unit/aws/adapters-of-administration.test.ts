@@ -1,12 +1,10 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { keyIdOf } from '../../../lib/auth/api-token.ts'
-import { createApiKeyAdministration } from '../../../lib/aws/dynamodb/api-key-administration.ts'
 import { toRecord } from '../../../lib/aws/dynamodb/api-key-store.ts'
-import { createLedgerMaintenance } from '../../../lib/aws/dynamodb/ledger-maintenance.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
-import { LEDGER_SETTINGS, signal, storedLedger } from '../../support/stores/ledger-values.ts'
+import { conditionFailed, refused, storesOn } from '../../support/stores/client-of.ts'
+import { signal, storedLedger } from '../../support/stores/ledger-values.ts'
 
 const workspaceId = 'ws_1' as WorkspaceId
 
@@ -47,11 +45,9 @@ describe('the record of an API key', () => {
   it('is listed, to the last page', async () => {
     const LastEvaluatedKey = { owner_hash: { S: 'o' }, key_id: { S: 'k' } }
     const pages = [{ Items: [marshall(RECORD)], LastEvaluatedKey }, {}]
-    const { client, sent } = clientOf({ ScanCommand: () => pages.shift() })
-    const found: string[] = []
-    const apiKeys = createApiKeyAdministration({ client, tableName: 'keys' })
-    for await (const key of apiKeys.list({}, signal)) found.push('error' in key ? key.id : key.keyId)
-    expect(found).toEqual([RECORD.key_id])
+    const { keyAdministration, sent } = storesOn({ ScanCommand: () => pages.shift() })
+    const found = await Array.fromAsync(keyAdministration.list({}, signal))
+    expect(found).toMatchObject([{ keyId: RECORD.key_id }])
     expect(sent.map(({ input }) => input.ExclusiveStartKey)).toEqual([undefined, LastEvaluatedKey])
   })
 })
@@ -60,29 +56,26 @@ const QUOTA = { shown: { quotaBytes: 10 }, to: { quotaBytes: 20 } }
 
 it('a workspace that was there and is gone is created after all', async () => {
   const answers = [conditionFailed(), {}]
-  const { client } = clientOf({ PutItemCommand: () => answers.shift(), GetItemCommand: () => ({}) })
-  const workspaces = createLedgerMaintenance({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
+  const { workspaces } = storesOn({ PutItemCommand: () => answers.shift(), GetItemCommand: () => ({}) })
   expect(await workspaces.create(workspaceId, { quotaBytes: 10 }, signal)).toMatchObject({ isNew: true })
 })
 
 describe('changing a quota', () => {
   it('has succeeded when its answer was lost, and the quota is there', async () => {
-    const { client, names } = clientOf({
+    const { workspaces, names } = storesOn({
       UpdateItemCommand: () => Object.assign(new Error('lost'), { name: 'TimeoutError' }),
       GetItemCommand: () => ({ Item: storedLedger({ quota_bytes: 20, remaining_bytes: 13 }) }),
     })
-    const workspaces = createLedgerMaintenance({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
     const ledger = await workspaces.change(workspaceId, QUOTA, signal)
     expect(ledger).toMatchObject({ quotaBytes: 20, usedBytes: 7 })
     expect(names()).toEqual(['UpdateItemCommand', 'GetItemCommand'])
   })
 
   it('fails with what the write failed with when the workspace is gone meanwhile', async () => {
-    const { client } = clientOf({
+    const { workspaces } = storesOn({
       GetItemCommand: () => ({}),
       UpdateItemCommand: () => refused(400, 'AccessDeniedException'),
     })
-    const workspaces = createLedgerMaintenance({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
     const setting = workspaces.change(workspaceId, QUOTA, signal)
     await expect(setting).rejects.toMatchObject({ call: 'ledger.change' })
   })

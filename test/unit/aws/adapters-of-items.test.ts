@@ -7,12 +7,11 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { stateSeconds } from '../../../lib/auth/rate-limit.ts'
 import { DUE_SHARDS, dueShard, dueShardOf } from '../../../lib/aws/dynamodb/document-codec.ts'
-import { createDocumentListing } from '../../../lib/aws/dynamodb/document-listing.ts'
-import { createLedger } from '../../../lib/aws/dynamodb/ledger.ts'
 import type { ContainerId, DocumentId, WorkspaceId } from '../../../lib/ids.ts'
-import { clientOf, conditionFailed } from '../../support/stores/client-of.ts'
+import { DOCUMENTS_TABLE } from '../../support/dynamodb/memory-tables.ts'
+import { clientOf, conditionFailed, storesOn } from '../../support/stores/client-of.ts'
 import { counter, createLimiter } from '../../support/stores/keys-and-limits.ts'
-import { LEDGER_SETTINGS, newAttempt, signal } from '../../support/stores/ledger-values.ts'
+import { newAttempt, signal } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 const time = skipWaits()
@@ -31,8 +30,7 @@ describe('a page of documents', () => {
     const item = marshall({ ...stored, document_id: 'file_1', created_at: '2026' })
     const LastEvaluatedKey = { document_id: { S: 'file_1' } }
     const pages = [{ Items: [item, item], LastEvaluatedKey }, { Items: [item], LastEvaluatedKey }, { Items: [item] }]
-    const { client, sent } = clientOf({ QueryCommand: () => pages.shift() })
-    const listing = createDocumentListing({ client, tableName: 'documents', now: Date.now })
+    const { listing, sent } = storesOn({ QueryCommand: () => pages.shift() })
     const page = await listing.page({ workspaceId, order: 'asc', after: undefined, limit: 4 }, signal)
     expect(sent.map(({ input }) => input.Limit)).toEqual([5, 3, 2])
     expect([page.items.length, page.hasMore]).toEqual([4, false])
@@ -52,23 +50,18 @@ describe('a page of documents', () => {
       const base = { ...stored, created_at: '2026-01-01T00:00:00.000Z' }
       const item = (n: number) => marshall({ ...base, document_id: `file_${n}`, ...(n !== at && { due_at: 5 }) })
       let read = 0
-      const { client, sent } = clientOf({
-        QueryCommand: () => {
-          const ScannedCount = Number(sent.at(-1)?.input.Limit)
-          const all = Array.from({ length: ScannedCount }, () => ++read)
-          const Items = all.filter((n) => containerId === undefined || n === at).map(item)
-          return { Items, ScannedCount, LastEvaluatedKey: marshall({ listed_at: `${base.created_at} file_${read}` }) }
-        },
-      })
-      const listing = createDocumentListing({ client, tableName: 'documents', now: () => 5 })
+      const QueryCommand = ({ Limit: ScannedCount }: { Limit: number }) => {
+        const all = Array.from({ length: ScannedCount }, () => ++read)
+        const Items = all.filter((n) => containerId === undefined || n === at).map(item)
+        return { Items, ScannedCount, LastEvaluatedKey: marshall({ listed_at: `${base.created_at} file_${read}` }) }
+      }
+      const { listing, sent } = storesOn({ QueryCommand }, { now: () => 5 })
       const page = await listing.page({ workspaceId, order: 'asc', containerId, after: undefined, limit: 4 }, signal)
       const limits = sent.map(({ input }) => input.Limit)
       expect(limits.slice(-steps.length)).toEqual(steps)
       expect(page.items.map(({ documentId }) => documentId)).toEqual([`file_${at}`])
-      expect(page).toMatchObject({
-        hasMore: true,
-        last: { createdAt: new Date(base.created_at), documentId: `file_${read}` },
-      })
+      const last = { createdAt: new Date(base.created_at), documentId: `file_${read}` }
+      expect(page).toMatchObject({ hasMore: true, last })
       expect(read).toBeLessThan(Math.max(at, 10_000) + 1024)
     },
   )
@@ -76,22 +69,20 @@ describe('a page of documents', () => {
   it('is 503, and not answered in part, when DynamoDB keeps leaving keys unprocessed', async () => {
     const Keys = [marshall({ workspace_id: 'ws_1', document_id: 'file_1' })]
     // DynamoDB may answer without any responses.
-    const { client, sent } = clientOf({ BatchGetItemCommand: () => ({ UnprocessedKeys: { documents: { Keys } } }) })
-    const finding = createDocumentListing({ client, tableName: 'documents', now: Date.now }).findAll(
-      workspaceId,
-      [documentId],
-      signal,
-    )
+    const UnprocessedKeys = { [DOCUMENTS_TABLE]: { Keys } }
+    const { listing, sent } = storesOn({ BatchGetItemCommand: () => ({ UnprocessedKeys }) })
     const cause = { message: 'keys left unprocessed' }
-    await expect(finding).rejects.toMatchObject({ reason: 'service_unavailable', cause })
+    await expect(listing.findAll(workspaceId, [documentId], signal)).rejects.toMatchObject({
+      reason: 'service_unavailable',
+      cause,
+    })
     expect([sent.length, time.pausesMs.length]).toEqual([4, 3])
     for (const ms of time.pausesMs) expect(ms).toBeGreaterThan(10)
   })
 })
 
 it('a ledger that is gone right after it was made is crowded to a hold, which tries again', async () => {
-  const { client, names, sent } = clientOf({ PutItemCommand: () => ({}), UpdateItemCommand: () => conditionFailed() })
-  const ledger = createLedger({ ...LEDGER_SETTINGS, client, tableName: 'workspaces' })
+  const { ledger, names, sent } = storesOn({ PutItemCommand: () => ({}), UpdateItemCommand: () => conditionFailed() })
   expect(await ledger.hold(newAttempt(), signal, 0)).toEqual({ outcome: 'crowded' })
   expect(names()).toEqual(['UpdateItemCommand', 'PutItemCommand', 'UpdateItemCommand'])
   // Another's may be there meanwhile.

@@ -1,8 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { isArchived } from '../../../lib/aws/s3/container-file.ts'
-import { createContainerFiles } from '../../../lib/aws/s3/container-files.ts'
-import { createObjectStore } from '../../../lib/aws/s3/object-store.ts'
-import { clientOf, refused } from '../../support/stores/client-of.ts'
+import { refused, storesOn } from '../../support/stores/client-of.ts'
 import { COPY_SETTINGS } from '../../support/stores/memory-objects.ts'
 
 const { signal } = new AbortController()
@@ -21,14 +19,6 @@ const PARTS = {
   HeadObjectCommand: () => HEAD,
 }
 
-function storeOn(answers: Parameters<typeof clientOf>[0]) {
-  const { client, sent, names } = clientOf(answers)
-  const buckets = { sandboxBucket: 'sandboxes', documentsBucket: 'documents' }
-  const onRefusedMissingKey = vi.fn()
-  const settings = { ...buckets, ...COPY_SETTINGS, client, onRefusedMissingKey }
-  return { store: createObjectStore(settings), sent, names, onRefusedMissingKey }
-}
-
 it.each([
   [false, {}],
   [false, { StorageClass: 'STANDARD_IA' }],
@@ -43,35 +33,33 @@ it.each([
 
 describe('what S3 answers without what it should say', () => {
   it.each([{ ContentLength: 1 }, { ETag: '"e"' }])('is no container file: %j', async (head) => {
-    const { store } = storeOn({ HeadObjectCommand: () => head })
-    await expect(store.findContainerFile('s', signal)).rejects.toThrow('without a length or an ETag')
+    const { objects } = storesOn({ HeadObjectCommand: () => head })
+    await expect(objects.findContainerFile('s', signal)).rejects.toThrow('without a length or an ETag')
   })
 
   it.each(['e', '"e"', 'W/"e"'])('has an ETag of one form, looked up or listed: %s', async (ETag) => {
-    const { client } = clientOf({
+    const { containerFiles: files } = storesOn({
       HeadObjectCommand: () => ({ ContentLength: 1, ETag }),
       ListObjectsV2Command: () => ({ Contents: [{ Key: 's', Size: 1, ETag }] }),
     })
-    const files = createContainerFiles({ client, sandboxBucket: 'sandboxes' })
-    const [page] = await Array.fromAsync(
-      files.listContainerFiles({ keyPrefix: '', afterKey: undefined, firstPage: 1 }, signal),
-    )
+    const query = { keyPrefix: '', afterKey: undefined, firstPage: 1 }
+    const [page] = await Array.fromAsync(files.listContainerFiles(query, signal))
     const found = await files.findContainerFile('s', signal)
     expect([found?.etag, page?.files[0]?.etag]).toEqual(['"e"', '"e"'])
   })
 
   it('is no unfinished upload', async () => {
     const Uploads = [{ Key: 'd' }, { UploadId: 'u' }, { Key: 'd', UploadId: 'u' }]
-    const { store } = storeOn({ ListMultipartUploadsCommand: () => ({ Uploads }) })
-    expect(await Array.fromAsync(store.listUploads('d', signal))).toEqual([{ objectKey: 'd', uploadId: 'u' }])
+    const { objects } = storesOn({ ListMultipartUploadsCommand: () => ({ Uploads }) })
+    expect(await Array.fromAsync(objects.listUploads('d', signal))).toEqual([{ objectKey: 'd', uploadId: 'u' }])
   })
 
   it.each([
     ['a copy without its ETag', 1, 'answered a copy with 200 but without an ETag', { CopyObjectResult: {} }],
     ['an upload without its name', 11 * MIB, 'began an upload but did not name it', {}],
   ])('is 503 for %s, and the log says why', async (_, sizeBytes, message, answer) => {
-    const { store } = storeOn({ CopyObjectCommand: () => answer, CreateMultipartUploadCommand: () => answer })
-    const copying = store.copy(copyOf(sizeBytes), signal)
+    const { objects } = storesOn({ CopyObjectCommand: () => answer, CreateMultipartUploadCommand: () => answer })
+    const copying = objects.copy(copyOf(sizeBytes), signal)
     const cause = { message: `S3 ${message}` }
     await expect(copying).rejects.toMatchObject({ reason: 'service_unavailable', cause })
   })
@@ -79,9 +67,13 @@ describe('what S3 answers without what it should say', () => {
 
 describe('a container file', () => {
   it('that may not be read fails with the refusal', async () => {
-    const ListObjectsV2Command = () => ({ Contents: [{ Key: 's' }] })
-    const { store, onRefusedMissingKey } = storeOn({ HeadObjectCommand: () => refused(403), ListObjectsV2Command })
-    await expect(store.findContainerFile('s', signal)).rejects.toMatchObject({ name: 'AccessDeniedException' })
+    const answers = {
+      HeadObjectCommand: () => refused(403),
+      ListObjectsV2Command: () => ({ Contents: [{ Key: 's' }] }),
+    }
+    const onRefusedMissingKey = vi.fn()
+    const { objects } = storesOn(answers, { onRefusedMissingKey })
+    await expect(objects.findContainerFile('s', signal)).rejects.toMatchObject({ name: 'AccessDeniedException' })
     expect(onRefusedMissingKey).not.toHaveBeenCalled()
   })
 
@@ -90,15 +82,16 @@ describe('a container file', () => {
     ['only another key that begins with its own', [{ Key: 's.csv' }]],
   ])('is missing where S3 refuses to say so, and lists %s', async (_, Contents) => {
     const answers = { HeadObjectCommand: () => refused(403), ListObjectsV2Command: () => ({ Contents }) }
-    const { store, sent, onRefusedMissingKey } = storeOn(answers)
-    expect(await store.findContainerFile('s', signal)).toBeUndefined()
+    const onRefusedMissingKey = vi.fn()
+    const { objects, sent } = storesOn(answers, { onRefusedMissingKey })
+    expect(await objects.findContainerFile('s', signal)).toBeUndefined()
     expect(sent[1]?.input).toEqual({ Bucket: 'sandboxes', Prefix: 's', MaxKeys: 1 })
     expect(onRefusedMissingKey).toHaveBeenCalledTimes(1)
   })
 
   it('is named in upper-case percent encoding', async () => {
-    const { store, sent } = storeOn({ CopyObjectCommand: () => ({ CopyObjectResult: { ETag: '"e"' } }) })
-    await store.copy(copyOf(1, 's/a*b'), signal)
+    const { objects, sent } = storesOn({ CopyObjectCommand: () => ({ CopyObjectResult: { ETag: '"e"' } }) })
+    await objects.copy(copyOf(1, 's/a*b'), signal)
     expect(sent[0]?.input.CopySource).toBe('sandboxes/s/a%2Ab')
   })
 
@@ -107,8 +100,8 @@ describe('a container file', () => {
     ['NoSuchVersion', 'container_file_changed'],
     ['NoSuchUpload', 'request_timed_out'],
   ])('whose copy is answered with %s meanwhile is refused as %s', async (name, reason) => {
-    const { store } = storeOn({ CopyObjectCommand: () => refused(404, name), HeadObjectCommand: () => refused(404) })
-    await expect(store.copy(copyOf(1), signal)).rejects.toMatchObject({ reason, cause: { name } })
+    const { objects } = storesOn({ CopyObjectCommand: () => refused(404, name), HeadObjectCommand: () => refused(404) })
+    await expect(objects.copy(copyOf(1), signal)).rejects.toMatchObject({ reason, cause: { name } })
   })
 })
 
@@ -117,22 +110,22 @@ describe('a file in a versioned bucket', () => {
   const versioned = { HeadObjectCommand: () => ({ ...HEAD, ContentLength: 11 * MIB, VersionId }) }
 
   it('is copied and read by its version', async () => {
-    const { store, sent } = storeOn({ ...PARTS, ...versioned, GetObjectCommand: () => ({}) })
-    const source = await store.findContainerFile('s', signal)
+    const { objects, sent } = storesOn({ ...PARTS, ...versioned, GetObjectCommand: () => ({}) })
+    const source = await objects.findContainerFile('s', signal)
     if (source === undefined) throw new Error('it was not found')
-    await store.copy({ ...copyOf(0), source }, signal)
-    await store.readStart(source, 10, signal)
+    await objects.copy({ ...copyOf(0), source }, signal)
+    await objects.readStart(source, 10, signal)
     const inputs = (command: string) => sent.flatMap(({ name, input }) => (name === command ? [input] : []))
     const CopySource = 'sandboxes/s?versionId=v%2B1'
     expect(inputs('UploadPartCopyCommand')).toMatchObject([{ CopySource }, { CopySource }])
     expect(inputs('GetObjectCommand')).toMatchObject([{ VersionId }])
-    await store.copy({ ...copyOf(0), source: { ...source, sizeBytes: 1 } }, signal).catch(() => {})
+    await objects.copy({ ...copyOf(0), source: { ...source, sizeBytes: 1 } }, signal).catch(() => {})
     expect(inputs('CopyObjectCommand')).toMatchObject([{ CopySource }])
   })
 
   it('is looked up without one that an object gets while the bucket is not versioned', async () => {
-    const { store } = storeOn({ HeadObjectCommand: () => ({ ...HEAD, VersionId: 'null' }) })
-    expect(await store.findContainerFile('s', signal)).toMatchObject({ versionId: undefined })
+    const { objects } = storesOn({ HeadObjectCommand: () => ({ ...HEAD, VersionId: 'null' }) })
+    expect(await objects.findContainerFile('s', signal)).toMatchObject({ versionId: undefined })
   })
 })
 
@@ -140,13 +133,13 @@ it.each([
   [true, 10 * MIB],
   [false, 10 * MIB + 1],
 ])('the SHA-256 of a copy can be told: %s for %i bytes', (expected, sizeBytes) => {
-  expect(storeOn({}).store.copiesWhole(sizeBytes)).toBe(expected)
+  expect(storesOn({}).objects.copiesWhole(sizeBytes)).toBe(expected)
 })
 
 describe('a copy in parts', () => {
   it('gives equal parts equal time', async () => {
-    const { store, sent } = storeOn(PARTS)
-    await store.copy(copyOf(11 * MIB), signal)
+    const { objects, sent } = storesOn(PARTS)
+    await objects.copy(copyOf(11 * MIB), signal)
     const parts = sent.filter(({ name }) => name === 'UploadPartCopyCommand')
     const limits = parts.map(({ options }) => (options as { requestTimeout: number }).requestTimeout)
     expect(limits).toEqual([limits[0], limits[0]])
@@ -155,8 +148,11 @@ describe('a copy in parts', () => {
   it.each(['CreateMultipartUpload', 'UploadPartCopy', 'CompleteMultipartUpload'])(
     'says that %s was refused, and looks for no object',
     async (call) => {
-      const { store, names } = storeOn({ ...PARTS, [`${call}Command`]: () => refused(403) })
-      await expect(store.copy(copyOf(11 * MIB), signal)).rejects.toMatchObject({ name: 'AccessDeniedException', call })
+      const { objects, names } = storesOn({ ...PARTS, [`${call}Command`]: () => refused(403) })
+      await expect(objects.copy(copyOf(11 * MIB), signal)).rejects.toMatchObject({
+        name: 'AccessDeniedException',
+        call,
+      })
       expect(names()).not.toContain('HeadObjectCommand')
     },
   )
@@ -166,11 +162,10 @@ it.each([
   ['url', 'a b%'],
   [undefined, 'a+b%25'],
 ])('a listing decodes keys only when S3 has encoded them: %s', async (EncodingType, objectKey) => {
-  const { client } = clientOf({ ListObjectsV2Command: () => ({ EncodingType, Contents: [{ Key: 'a+b%25' }] }) })
-  const files = createContainerFiles({ client, sandboxBucket: 'sandboxes' })
-  const all = await Array.fromAsync(
-    files.listContainerFiles({ keyPrefix: 'a', afterKey: undefined, firstPage: 5 }, signal),
-  )
+  const Contents = [{ Key: 'a+b%25' }]
+  const { containerFiles } = storesOn({ ListObjectsV2Command: () => ({ EncodingType, Contents }) })
+  const query = { keyPrefix: 'a', afterKey: undefined, firstPage: 5 }
+  const all = await Array.fromAsync(containerFiles.listContainerFiles(query, signal))
   expect(all.flatMap(({ files }) => files).map((file) => file.objectKey)).toEqual([objectKey])
 })
 
@@ -179,40 +174,40 @@ describe('discarding an object', () => {
   const ListMultipartUploadsCommand = () => ({ Uploads })
 
   it('takes an upload that is gone for aborted', async () => {
-    const { store, names, sent } = storeOn({
+    const { objects, names, sent } = storesOn({
       ListMultipartUploadsCommand,
       AbortMultipartUploadCommand: () => refused(404, 'NoSuchUpload'),
       DeleteObjectCommand: () => ({}),
     })
-    await store.discard({ objectKey: 'd' }, signal)
+    await objects.discard({ objectKey: 'd' }, signal)
     // Once: the other upload is of a key that only begins like this one.
     expect(names()).toEqual(['ListMultipartUploadsCommand', 'AbortMultipartUploadCommand', 'DeleteObjectCommand'])
     expect(sent[1]?.input.UploadId).toBe('of d')
   })
 
   it('looks for uploads of a document only if it was copied in parts', async () => {
-    const { store, names } = storeOn({ ListMultipartUploadsCommand: () => ({}), DeleteObjectCommand: () => ({}) })
+    const { objects, names } = storesOn({ ListMultipartUploadsCommand: () => ({}), DeleteObjectCommand: () => ({}) })
     const { multipartThresholdBytes } = COPY_SETTINGS
-    await store.discard({ objectKey: 'd', sizeBytes: multipartThresholdBytes }, signal)
+    await objects.discard({ objectKey: 'd', sizeBytes: multipartThresholdBytes }, signal)
     expect(names()).toEqual(['DeleteObjectCommand'])
-    await store.discard({ objectKey: 'd', sizeBytes: 2 * multipartThresholdBytes }, signal)
+    await objects.discard({ objectKey: 'd', sizeBytes: 2 * multipartThresholdBytes }, signal)
     expect(names().slice(1)).toEqual(['ListMultipartUploadsCommand', 'DeleteObjectCommand'])
   })
 
   it('goes no further when an upload is not aborted: it could be completed later', async () => {
-    const { store, names } = storeOn({ ListMultipartUploadsCommand, DeleteObjectCommand: () => ({}) })
-    await expect(store.discard({ objectKey: 'd' }, signal)).rejects.toMatchObject({ call: 'AbortMultipartUpload' })
+    const { objects, names } = storesOn({ ListMultipartUploadsCommand, DeleteObjectCommand: () => ({}) })
+    await expect(objects.discard({ objectKey: 'd' }, signal)).rejects.toMatchObject({ call: 'AbortMultipartUpload' })
     expect(names()).not.toContain('DeleteObjectCommand')
   })
 })
 
 it('each call brings its own time limit, and the signal of its request', async () => {
-  const { store, sent } = storeOn({
+  const { objects, sent } = storesOn({
     HeadObjectCommand: () => HEAD,
     DeleteObjectCommand: () => ({}),
     ListMultipartUploadsCommand: () => ({}),
   })
-  await store.findContainerFile('s', signal)
-  await store.discard({ objectKey: 'd' }, signal)
+  await objects.findContainerFile('s', signal)
+  await objects.discard({ objectKey: 'd' }, signal)
   expect(sent.map(({ options }) => options)).toEqual(sent.map(() => ({ abortSignal: signal, requestTimeout: 3000 })))
 })

@@ -2,9 +2,8 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { keyIdOf } from '../../../lib/auth/api-token.ts'
 import { newLinkToken } from '../../../lib/auth/link-token.ts'
-import { openStores } from '../../../lib/aws/stores.ts'
 import type { WorkspaceId } from '../../../lib/ids.ts'
-import { clientOf, conditionFailed, refused } from '../../support/stores/client-of.ts'
+import { conditionFailed, refused, storesOn } from '../../support/stores/client-of.ts'
 import { counter } from '../../support/stores/keys-and-limits.ts'
 import {
   newAttempt,
@@ -18,15 +17,6 @@ import {
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 skipWaits()
-
-/** Nobody looks where a call goes: tables and buckets need no names. */
-function adapters({ client } = clientOf()) {
-  const buckets = { sandboxBucket: '', documentsBucket: '', multipartThresholdBytes: 1000 }
-  const rateLimit = { requestsPerMinute: 60, burst: 5 }
-  const keyTemplates = { sandbox: 's/{workspace_id}/', document: 'd/{workspace_id}/' }
-  const config = { ...buckets, keyTemplates, rateLimit, defaultQuotaBytes: 1000 } as never
-  return openStores({ config, dynamoDb: client, s3: client, now: () => 0 })
-}
 
 const workspaceId = 'ws_1' as WorkspaceId
 const attempt = newAttempt({ workspaceId })
@@ -53,7 +43,7 @@ const page = { workspaceId, order: 'asc', after: undefined, limit: 1 } as const
 const list = { keyPrefix: 'p', afterKey: undefined, firstPage: 10 }
 const first = (items: AsyncIterable<unknown>) => items[Symbol.asyncIterator]().next()
 
-type Call = (ports: ReturnType<typeof adapters>) => Promise<unknown>
+type Call = (ports: ReturnType<typeof storesOn>) => Promise<unknown>
 /**
  * By the name that logs and traces show; what a call writes opens something, or closes it; what it reads is consistent,
  * or may lag.
@@ -131,10 +121,10 @@ const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][]
 
 describe('a call that fails is named in its error', () => {
   it.each(CALLS)('%s', async (name, call) => {
-    await expect(call(adapters())).rejects.toMatchObject({ call: name })
+    await expect(call(storesOn())).rejects.toMatchObject({ call: name })
   })
 
-  it.each<[string, Parameters<typeof clientOf>[0], Call]>([
+  it.each<[string, Parameters<typeof storesOn>[0], Call]>([
     // The ledger's update finds no item.
     [
       'ledger.makeWorkspace',
@@ -147,7 +137,7 @@ describe('a call that fails is named in its error', () => {
       ({ objects }) => objects.discard({ objectKey: 'd' }, signal),
     ],
   ])('%s, which comes second', async (name, answers, call) => {
-    await expect(call(adapters(clientOf(answers)))).rejects.toMatchObject({ call: name })
+    await expect(call(storesOn(answers))).rejects.toMatchObject({ call: name })
   })
 })
 
@@ -165,7 +155,7 @@ function failingTwice(failure: () => Error) {
   const workspace = { ...storedLedger(), ...marshall({ key_id: KEY_ID, token_hash: 'h' }) }
   // Nobody remembers this document.
   const document = { item_state: { S: 'gone' }, ttl_at: { N: '0' } }
-  const found = clientOf({
+  const ports = storesOn({
     GetItemCommand: () => ({ Item: workspace }),
     PutItemCommand: write,
     DeleteItemCommand: write,
@@ -174,7 +164,7 @@ function failingTwice(failure: () => Error) {
       return answer instanceof Error ? answer : { Attributes: { ...workspace, ...document } }
     },
   })
-  return { ports: adapters(found), writes: () => writes }
+  return { ports, writes: () => writes }
 }
 
 const each = (does: string, failures: (keyof typeof FAILURES)[]) =>
@@ -220,9 +210,9 @@ describe('what opens is sent once, what closes may be repeated', () => {
 it.each(CALLS.filter(([name, , does]) => /^[a-z]/.test(name) && (does === undefined || does === 'may lag')))(
   '%s is consistent, unless it may lag',
   async (_, call, does) => {
-    const asked = clientOf()
-    await call(adapters(asked)).catch(() => {})
-    const isConsistent = asked.sent.map(({ input: { ConsistentRead, RequestItems } }) => {
+    const ports = storesOn()
+    await call(ports).catch(() => {})
+    const isConsistent = ports.sent.map(({ input: { ConsistentRead, RequestItems } }) => {
       const [ofBatch] = Object.values<{ ConsistentRead?: boolean }>(RequestItems ?? {})
       return (ofBatch?.ConsistentRead ?? ConsistentRead) === true
     })
