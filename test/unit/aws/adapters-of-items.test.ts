@@ -11,7 +11,7 @@ import type { ContainerId, DocumentId, WorkspaceId } from '../../../lib/ids.ts'
 import { DOCUMENTS_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { clientOf, conditionFailed, storesOn } from '../../support/stores/client-of.ts'
 import { counter, createLimiter } from '../../support/stores/keys-and-limits.ts'
-import { newAttempt, signal } from '../../support/stores/ledger-values.ts'
+import { newAttempt, newRefund, signal, storedLedger } from '../../support/stores/ledger-values.ts'
 import { skipWaits } from '../../support/virtual-waits.ts'
 
 const time = skipWaits()
@@ -87,6 +87,57 @@ it('a ledger that is gone right after it was made is crowded to a hold, which tr
   expect(names()).toEqual(['UpdateItemCommand', 'PutItemCommand', 'UpdateItemCommand'])
   // Another's may be there meanwhile.
   expect(sent[1]?.input.ConditionExpression).toBe('attribute_not_exists(workspace_id)')
+})
+
+describe('a crowded ledger', () => {
+  const attempt = newAttempt()
+  const STORED = storedLedger()
+
+  /** A ledger that is crowded for so many tries. */
+  function setUp(triesRefused: number) {
+    const stores = storesOn({
+      UpdateItemCommand: () => (stores.sent.length <= triesRefused ? conditionFailed(STORED) : { Attributes: STORED }),
+    })
+    return stores
+  }
+  const waitedMs = () => time.pausesMs.reduce((sum, ms) => sum + ms, 0)
+
+  it('lets a hold wait for a place, longer each time, up to 1.3 s', async () => {
+    const { ledger, sent } = setUp(8)
+    expect(await ledger.hold(attempt, signal, 60_000)).toMatchObject({ outcome: 'held', ledger: { version: 7 } })
+    expect(sent).toHaveLength(9)
+    expect(time.pausesMs.every((ms, index) => ms <= Math.min(1300, 30 * 2 ** index))).toBe(true)
+    expect(time.pausesMs.at(-1)).toBeGreaterThan(600)
+  })
+
+  it('makes a hold give up when the caller’s patience is over: about ten tries in six seconds', async () => {
+    const { ledger, sent } = setUp(Number.POSITIVE_INFINITY)
+    expect(await ledger.hold(attempt, signal, 6000)).toMatchObject({ outcome: 'crowded' })
+    expect([waitedMs() > 4500, waitedMs() < 6000]).toEqual([true, true])
+    expect([sent.length >= 8, sent.length <= 15]).toEqual([true, true])
+  })
+
+  it('is not waited for when the room is not there', async () => {
+    const { ledger, sent } = setUp(Number.POSITIVE_INFINITY)
+    expect(await ledger.hold(newAttempt({ sizeBytes: 901 }), signal, 6000)).toMatchObject({ outcome: 'quota_exceeded' })
+    expect(sent).toHaveLength(1)
+  })
+
+  it('makes a hold give up when the time of the request is over', async () => {
+    const { ledger, sent } = setUp(Number.POSITIVE_INFINITY)
+    const ended = new AbortController()
+    time.beforePause = () => ended.abort()
+    expect(await ledger.hold(attempt, ended.signal, 6000)).toMatchObject({ outcome: 'crowded' })
+    expect(sent).toHaveLength(1)
+  })
+
+  it('lets a refund wait for a place, some 50 ms at a time', async () => {
+    const { ledger } = setUp(20)
+    expect(await ledger.beginRefund(newRefund(attempt), signal, 1500)).toMatchObject({ refundVersion: 7 })
+    expect(Math.max(...time.pausesMs)).toBeLessThanOrEqual(65)
+    // So it does not take the item's writes from those who free places.
+    expect(waitedMs()).toBeGreaterThan(500)
+  })
 })
 
 describe('the rate limit', () => {
