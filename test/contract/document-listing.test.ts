@@ -24,32 +24,27 @@ const all = async (order: ListOrder, limit: number): Promise<ListedDocument[]> =
 }
 const idsOf = (documents: readonly ListPosition[]) => documents.map(({ documentId }) => documentId)
 
-it.each([{}, { expiresAt: new Date(LEDGER_NOW_MS + 5000) }])(
-  'shows what a list shows, field by field: %j',
-  async (expiry) => {
-    const one = await record(1_795_253_915_556, expiry)
-    const { documentId, filename, mimeType, sizeBytes, createdAt, containerId } = one
-    const listed = { documentId, filename, mimeType, sizeBytes, createdAt, containerId, ...expiry }
-    expect(await page('asc', 10)).toEqual({ items: [listed], hasMore: false })
-    expect(await on.listing.findAll(on.workspaceId, [documentId], signal)).toEqual([listed])
-  },
-)
+const EXPIRIES = [{}, { expiresAt: new Date(LEDGER_NOW_MS + 5000) }]
+it.each(EXPIRIES)('shows what a list shows, field by field: %j', async (expiry) => {
+  const one = await record(1_795_253_915_556, expiry)
+  const { documentId, filename, mimeType, sizeBytes, createdAt, containerId } = one
+  const listed = { documentId, filename, mimeType, sizeBytes, createdAt, containerId, ...expiry }
+  expect(await page('asc', 10)).toEqual({ items: [listed], hasMore: false })
+  expect(await on.listing.findAll(on.workspaceId, [documentId], signal)).toEqual([listed])
+})
 
 it.each<[ListOrder, number]>([
   ['asc', 1],
   ['desc', 3],
-])(
-  'goes through all in order, %s, %i a page, also through those of one moment, some of which will expire',
-  async (order, limit) => {
-    const moments = [5, 3, 3, 9, 3, 1, 9, 3].map((second) => 1_795_000_000_000 + second * 1000)
-    const documents = []
-    for (const [index, moment] of moments.entries()) {
-      documents.push(await record(moment, index % 2 === 0 ? {} : { expiresAt: new Date(LEDGER_NOW_MS + index) }))
-    }
-    const expected = documents.toSorted((a, b) => (order === 'asc' ? 1 : -1) * comparePositions(a, b))
-    expect(idsOf(await all(order, limit))).toEqual(idsOf(expected))
-  },
-)
+])('goes through all, %s, %i a page, also those of one moment, some of which will expire', async (order, limit) => {
+  const moments = [5, 3, 3, 9, 3, 1, 9, 3].map((second) => 1_795_000_000_000 + second * 1000)
+  const documents = []
+  for (const [index, moment] of moments.entries()) {
+    documents.push(await record(moment, index % 2 === 0 ? {} : { expiresAt: new Date(LEDGER_NOW_MS + index) }))
+  }
+  const expected = documents.toSorted((a, b) => (order === 'asc' ? 1 : -1) * comparePositions(a, b))
+  expect(idsOf(await all(order, limit))).toEqual(idsOf(expected))
+})
 
 it.each(['pending', 'stray'])('takes nothing that is %s for a document', async (state) => {
   const one = await on.begun()

@@ -147,11 +147,7 @@ describe('remove', () => {
       'has a deletion under way of what weighs nothing',
       async () => on.ledger.beginRefund(newRefund(await counted(0)), signal, 0),
     ],
-    [
-      'changed since it was looked at, although it is empty again',
-      async () => on.ledger.void(await held(), signal),
-      'before',
-    ],
+    ['changed since it was seen, though it is empty again', async () => on.ledger.void(await held(), signal), 'before'],
     ['was made after none was seen', async () => {}, 'never'],
   ])('refuses one that %s, and changes nothing', async (_, change, seen) => {
     await create()

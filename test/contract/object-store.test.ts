@@ -163,31 +163,28 @@ it.each([
   'sandboxes/{workspace_id}/{container_id}/{path}',
   // The prefix that is listed has files of all workspaces.
   'odd/{container_id}/{workspace_id}/{path}',
-])(
-  'erases all that a bucket has of a workspace, unfinished uploads too, and nothing of others: %s',
-  async (sandbox) => {
-    const { s3, dynamoDb, config } = standIns()
-    const keyTemplates = { ...config.keyTemplates, sandbox }
-    const settings = { config: { ...config, ...COPY_SETTINGS, keyTemplates }, s3, dynamoDb, now: Date.now }
-    const { erasedObjects } = openStores(settings)
-    const workspaceId = `ws_${newAttemptId()}` as WorkspaceId
-    const Bucket = config.sandboxBucket
-    const keyOf = (id: string, path: string) =>
-      createObjectKeys(keyTemplates).sandboxFile({ workspaceId: id, containerId: 'sess_1', path } as never)
-    const ofOther = ['a.txt', 'b'].map((path) => keyOf(`${workspaceId}0`, path))
-    for (const Key of [keyOf(workspaceId, 'a b+c.txt'), keyOf(workspaceId, 'é/结果'), `${ofOther[0]}`]) await put(Key)
-    for (const Key of [keyOf(workspaceId, 'b'), ofOther[1]]) await s3.createMultipartUpload({ Bucket, Key })
-    const erase = () => erasedObjects.erase({ bucket: 'sandbox', workspaceId }, signal)
-    expect([await erase(), await erase()]).toEqual([
-      { erased: 3, refused: 0 },
-      { erased: 0, refused: 0 },
-    ])
-    const { Contents = [] } = await s3.listObjectsV2({ Bucket })
-    const { Uploads = [] } = await s3.listMultipartUploads({ Bucket })
-    const keys = [...Contents, ...Uploads].map(({ Key = '' }) => Key)
-    expect(keys.filter((key) => key.includes(workspaceId))).toEqual(ofOther)
-  },
-)
+])('erases all that a bucket has of a workspace, unfinished uploads too, and none of others: %s', async (sandbox) => {
+  const { s3, dynamoDb, config } = standIns()
+  const keyTemplates = { ...config.keyTemplates, sandbox }
+  const settings = { config: { ...config, ...COPY_SETTINGS, keyTemplates }, s3, dynamoDb, now: Date.now }
+  const { erasedObjects } = openStores(settings)
+  const workspaceId = `ws_${newAttemptId()}` as WorkspaceId
+  const Bucket = config.sandboxBucket
+  const keyOf = (id: string, path: string) =>
+    createObjectKeys(keyTemplates).sandboxFile({ workspaceId: id, containerId: 'sess_1', path } as never)
+  const ofOther = ['a.txt', 'b'].map((path) => keyOf(`${workspaceId}0`, path))
+  for (const Key of [keyOf(workspaceId, 'a b+c.txt'), keyOf(workspaceId, 'é/结果'), `${ofOther[0]}`]) await put(Key)
+  for (const Key of [keyOf(workspaceId, 'b'), ofOther[1]]) await s3.createMultipartUpload({ Bucket, Key })
+  const erase = () => erasedObjects.erase({ bucket: 'sandbox', workspaceId }, signal)
+  expect([await erase(), await erase()]).toEqual([
+    { erased: 3, refused: 0 },
+    { erased: 0, refused: 0 },
+  ])
+  const { Contents = [] } = await s3.listObjectsV2({ Bucket })
+  const { Uploads = [] } = await s3.listMultipartUploads({ Bucket })
+  const keys = [...Contents, ...Uploads].map(({ Key = '' }) => Key)
+  expect(keys.filter((key) => key.includes(workspaceId))).toEqual(ofOther)
+})
 
 it('says of a bucket that lists nothing to us why, and fails for any other reason', async () => {
   const { dynamoDb, config } = standIns()

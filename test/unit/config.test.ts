@@ -58,13 +58,11 @@ describe('readConfig', () => {
   })
 
   const NO_ORIGINS = 'a.example ftp://a https://a.example/ https://A.example https://a"b https://a..com https://.a.com'
-  it.each(['*', 'null', 'https://a.com.', 'https://a.example:443', 'http://a.example:80', ...NO_ORIGINS.split(' ')])(
-    'refuses the origin %s',
-    (text) => {
-      const read = () => readConfig({ ...REQUIRED, CORS_ALLOWED_ORIGINS: text })
-      expect(read).toThrow('CORS_ALLOWED_ORIGINS must be origins')
-    },
-  )
+  const NEARLY = '* null https://a.com. https://a.example:443 http://a.example:80'
+  it.each([NO_ORIGINS, NEARLY].join(' ').split(' '))('refuses the origin %s', (text) => {
+    const read = () => readConfig({ ...REQUIRED, CORS_ALLOWED_ORIGINS: text })
+    expect(read).toThrow('CORS_ALLOWED_ORIGINS must be origins')
+  })
 
   it('names all problems together', () => {
     const { KEYS_TABLE: _, ...rest } = REQUIRED

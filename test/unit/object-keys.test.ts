@@ -13,21 +13,18 @@ const ids = { workspaceId, documentId: 'file_1' as DocumentId, attemptId: 'att1'
 const keys = createObjectKeys(TEMPLATES)
 
 describe('createObjectKeys', () => {
-  it.each(['{workspace_id}', '$&', "$'", '$1', '{path}'])(
-    'takes the path %s for what it is, not for a pattern',
-    (path) => {
-      const key = keys.sandboxFile({ workspaceId, containerId, path: path as FilePath })
-      expect(key).toBe(`sandboxes/ws_1/sess_1/${path}`)
-    },
-  )
+  const PATTERNS = ['{workspace_id}', '$&', "$'", '$1', '{path}']
+  it.each(PATTERNS)('takes the path %s for what it is, not for a pattern', (path) => {
+    const key = keys.sandboxFile({ workspaceId, containerId, path: path as FilePath })
+    expect(key).toBe(`sandboxes/ws_1/sess_1/${path}`)
+  })
 
   it('refuses a path whose key would be longer than S3 allows, counted in bytes', () => {
     const room = 1024 - 'sandboxes/ws_1/sess_1/'.length
     const fits = 'é'.repeat(room / 2) as FilePath
     expect(Buffer.byteLength(keys.sandboxFile({ workspaceId, containerId, path: fits }))).toBe(1024)
-    expect(() => keys.sandboxFile({ workspaceId, containerId, path: `${fits}x` as FilePath })).toThrow(
-      expect.objectContaining({ reason: 'invalid_file_id' }),
-    )
+    const tooLong = () => keys.sandboxFile({ workspaceId, containerId, path: `${fits}x` as FilePath })
+    expect(tooLong).toThrow(expect.objectContaining({ reason: 'invalid_file_id' }))
   })
 })
 
@@ -37,12 +34,10 @@ describe('idsOf and workspaceIdOf', () => {
     expect(keys.workspaceIdOf(keys.workspacePrefix(workspaceId))).toBe(workspaceId)
   })
 
-  it.each(['documents/ws_1/README.md', 'documents/ws_1/file_1/att1/x', 'sandboxes/ws_1/file_1/att1', ''])(
-    'do not take %j for the object of a document',
-    (key) => {
-      expect(keys.idsOf(key)).toBeUndefined()
-    },
-  )
+  const OTHER_KEYS = ['documents/ws_1/README.md', 'documents/ws_1/file_1/att1/x', 'sandboxes/ws_1/file_1/att1', '']
+  it.each(OTHER_KEYS)('do not take %j for the object of a document', (key) => {
+    expect(keys.idsOf(key)).toBeUndefined()
+  })
 })
 
 it.each([

@@ -19,7 +19,7 @@ const TABLES = { WORKSPACES_TABLE, DOCUMENTS_TABLE, KEYS_TABLE, RATE_LIMITS_TABL
 /** All else as if nobody had set it. */
 export const CONFIG = readConfig({ ...TABLES, SANDBOX_BUCKET: 'sandboxes', DOCUMENTS_BUCKET: 'documents' })
 
-const DECLARED = readTables(TABLES)
+export const DECLARED = readTables(TABLES)
 
 /** Makes tables of the template: they are there before the call returns. */
 export function createTables({ execute }: Pick<LimitedDynamoDb, 'execute'>, declared: readonly DeclaredTable[]): void {

@@ -18,20 +18,19 @@ describe('authenticate', () => {
   const authenticateWith = (...authorization: string[]) =>
     authenticate({ authorization, hasOtherKeyHeader: false }, { apiKeys, now: () => NOW_MS }, signal)
 
-  it.each(['Bearer', 'bearer', 'BEARER'])(
-    'takes the scheme as %s and knows the caller by the key alone',
-    async (scheme) => {
-      const token = apiKeys.add({ kind: 'management' })
-      expect(await authenticateWith(`${scheme} ${token}`)).toEqual({
-        keyId: keyIdIn(token),
-        workspaceId: 'ws_1',
-        kind: 'management',
-        permissions: ['files:promote'],
-        userId: 'user_1',
-      })
-    },
-  )
+  const SCHEMES = ['Bearer', 'bearer', 'BEARER']
+  it.each(SCHEMES)('takes the scheme as %s and knows the caller by the key alone', async (scheme) => {
+    const token = apiKeys.add({ kind: 'management' })
+    expect(await authenticateWith(`${scheme} ${token}`)).toEqual({
+      keyId: keyIdIn(token),
+      workspaceId: 'ws_1',
+      kind: 'management',
+      permissions: ['files:promote'],
+      userId: 'user_1',
+    })
+  })
 
+  const mistyped = (token: string) => token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a')
   const MISSING = 'missing_authorization'
   const MALFORMED = 'malformed_authorization'
   const INVALID = 'invalid_api_key'
@@ -57,12 +56,7 @@ describe('authenticate', () => {
     ['a variable that is not set', () => ['Bearer undefined'], INVALID, 'a placeholder'],
     ['a variable that is not replaced', () => ['Bearer $API_KEY'], INVALID, 'a placeholder'],
     ['the key of another product', () => ['Bearer sk-proj-abc'], INVALID, 'not an API key of this service'],
-    [
-      'a mistyped token',
-      (token) => [`Bearer ${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`],
-      INVALID,
-      'mistyped',
-    ],
+    ['a mistyped token', (token) => [`Bearer ${mistyped(token)}`], INVALID, 'mistyped'],
     ['a token that is cut off', (token) => [`Bearer ${token.slice(0, 20)}`], INVALID, 'incomplete'],
   ])('refuses %s without asking the store, and names the fault', async (_, headers, reason, detail) => {
     const token = apiKeys.add()
@@ -79,12 +73,10 @@ describe('authenticate', () => {
   })
 })
 
-it.each([[[]], [['files']], [['files:*']], [['files:promote:not']], [['*']]])(
-  'requirePermission refuses a standard key with %j',
-  (permissions) => {
-    const ids = { keyId: 'k', workspaceId: 'w' as WorkspaceId, userId: undefined }
-    const caller: Caller = { ...ids, kind: 'standard', permissions }
-    const denied = { reason: 'permission_denied', status: 403 }
-    expect(() => requirePermission(caller, 'files:promote')).toThrow(expect.objectContaining(denied))
-  },
-)
+const OTHER_PERMISSIONS = [[[]], [['files']], [['files:*']], [['files:promote:not']], [['*']]]
+it.each(OTHER_PERMISSIONS)('requirePermission refuses a standard key with %j', (permissions) => {
+  const ids = { keyId: 'k', workspaceId: 'w' as WorkspaceId, userId: undefined }
+  const caller: Caller = { ...ids, kind: 'standard', permissions }
+  const denied = { reason: 'permission_denied', status: 403 }
+  expect(() => requirePermission(caller, 'files:promote')).toThrow(expect.objectContaining(denied))
+})

@@ -44,27 +44,24 @@ describe('a page of documents', () => {
       steps: [5, 4, 8, 16, 32, 64, 128, 256, 512, ...Array(9).fill(1000)],
     },
     { what: 'another container’s', containerId: 'c' as ContainerId, at: 15_000, steps: Array(14).fill(1000) },
-  ])(
-    'passes over what is $what in ever longer steps, and no more than it has to',
-    async ({ containerId, at, steps }) => {
-      const base = { ...stored, created_at: '2026-01-01T00:00:00.000Z' }
-      const item = (n: number) => marshall({ ...base, document_id: `file_${n}`, ...(n !== at && { due_at: 5 }) })
-      let read = 0
-      const QueryCommand = ({ Limit: ScannedCount }: { Limit: number }) => {
-        const all = Array.from({ length: ScannedCount }, () => ++read)
-        const Items = all.filter((n) => containerId === undefined || n === at).map(item)
-        return { Items, ScannedCount, LastEvaluatedKey: marshall({ listed_at: `${base.created_at} file_${read}` }) }
-      }
-      const { listing, sent } = storesOn({ QueryCommand }, { now: () => 5 })
-      const page = await listing.page({ workspaceId, order: 'asc', containerId, after: undefined, limit: 4 }, signal)
-      const limits = sent.map(({ input }) => input.Limit)
-      expect(limits.slice(-steps.length)).toEqual(steps)
-      expect(page.items.map(({ documentId }) => documentId)).toEqual([`file_${at}`])
-      const last = { createdAt: new Date(base.created_at), documentId: `file_${read}` }
-      expect(page).toMatchObject({ hasMore: true, last })
-      expect(read).toBeLessThan(Math.max(at, 10_000) + 1024)
-    },
-  )
+  ])('passes over what is $what in ever longer steps, no more than it has to', async ({ containerId, at, steps }) => {
+    const base = { ...stored, created_at: '2026-01-01T00:00:00.000Z' }
+    const item = (n: number) => marshall({ ...base, document_id: `file_${n}`, ...(n !== at && { due_at: 5 }) })
+    let read = 0
+    const QueryCommand = ({ Limit: ScannedCount }: { Limit: number }) => {
+      const all = Array.from({ length: ScannedCount }, () => ++read)
+      const Items = all.filter((n) => containerId === undefined || n === at).map(item)
+      return { Items, ScannedCount, LastEvaluatedKey: marshall({ listed_at: `${base.created_at} file_${read}` }) }
+    }
+    const { listing, sent } = storesOn({ QueryCommand }, { now: () => 5 })
+    const page = await listing.page({ workspaceId, order: 'asc', containerId, after: undefined, limit: 4 }, signal)
+    const limits = sent.map(({ input }) => input.Limit)
+    expect(limits.slice(-steps.length)).toEqual(steps)
+    expect(page.items.map(({ documentId }) => documentId)).toEqual([`file_${at}`])
+    const last = { createdAt: new Date(base.created_at), documentId: `file_${read}` }
+    expect(page).toMatchObject({ hasMore: true, last })
+    expect(read).toBeLessThan(Math.max(at, 10_000) + 1024)
+  })
 
   it('is 503, and not answered in part, when DynamoDB keeps leaving keys unprocessed', async () => {
     const Keys = [marshall({ workspace_id: 'ws_1', document_id: 'file_1' })]

@@ -12,6 +12,11 @@ let s3: Awaited<ReturnType<typeof startScriptedS3>>
 afterEach(() => s3.stop())
 
 const signal = AbortSignal.timeout(900_000)
+/** @param script of an S3 of its own */
+const find = async (script: Parameters<typeof startScriptedS3>[0]) => {
+  s3 = await startScriptedS3(script)
+  return s3.store.findContainerFile('sandboxes/ws_1/sess_1/a.csv', signal)
+}
 const BUSY = s3Error(503, 'SlowDown')
 /** As Node.js sends and receives the bytes of UTF-8. */
 const utf8 = (text: string) => Buffer.from(text).toString('latin1')
@@ -22,20 +27,12 @@ it.each([
 ])(
   'a file with headers that are not plain ASCII is looked up without them and copied with a right signature: %s',
   async (_, type, encoding, language) => {
-    s3 = await startScriptedS3({
-      'HeadObject sandboxes': object({
-        'content-length': '5',
-        'content-type': type,
-        'content-encoding': encoding,
-        'content-language': language,
-      }),
-    })
-    const source = await s3.store.findContainerFile('sandboxes/ws_1/sess_1/report.csv', signal)
+    const odd = { 'content-type': type, 'content-encoding': encoding, 'content-language': language }
+    const source = await find({ 'HeadObject sandboxes': object({ 'content-length': '5', ...odd }) })
     if (!source) throw new Error('not found')
     expect(source).toMatchObject({ contentType: undefined, contentEncoding: undefined, contentLanguage: undefined })
-    const mimeType = await resolveMimeType(source, 'report.csv')
-    expect(mimeType).toBe('text/csv')
-    await s3.store.copy({ source, objectKey: 'd', mimeType }, signal)
+    expect(await resolveMimeType(source, 'report.csv')).toBe('text/csv')
+    await s3.store.copy({ source, objectKey: 'd', mimeType: 'text/csv' }, signal)
     const [copy] = s3.requests('CopyObject')
     expect(() => requireSignature(copy as IncomingMessage, CREDENTIALS)).not.toThrow()
     expect(copy?.headers).not.toHaveProperty('content-language')
@@ -49,8 +46,7 @@ describe('a file written in chunks, or in parts', () => {
     ['aws-chunked', undefined],
   ])('is copied with the encodings of its content only: %j', async (stored, sent) => {
     const head = object({ 'content-length': '5', 'content-encoding': stored })
-    s3 = await startScriptedS3({ 'HeadObject sandboxes': head })
-    const source = await s3.store.findContainerFile('sandboxes/ws_1/sess_1/a.csv', signal)
+    const source = await find({ 'HeadObject sandboxes': head })
     if (source) await s3.store.copy({ source, objectKey: 'd', mimeType: 'text/csv' }, signal)
     expect(s3.requests('CopyObject')[0]?.headers['content-encoding']).toBe(sent)
   })
@@ -59,18 +55,14 @@ describe('a file written in chunks, or in parts', () => {
     const checksum = { 'x-amz-checksum-crc32': 'AAAAAA==' }
     const GetObject: Answer = ({ headers }, response) =>
       void response.writeHead(206, headers['x-amz-checksum-mode'] ? checksum : {}).end('ab')
-    s3 = await startScriptedS3({ GetObject })
-    const source = await s3.store.findContainerFile('sandboxes/ws_1/sess_1/a.csv', signal)
+    const source = await find({ GetObject })
     expect(source && Buffer.from(await s3.store.readStart(source, 2, signal)).toString()).toBe('ab')
   })
 })
 
 describe('a file that S3 lets nobody read', () => {
-  const find = async (script: Record<string, Answer | Answer[]>) => {
-    // A bucket of which nobody reads an object is not listed for them either.
-    s3 = await startScriptedS3({ ListObjectsV2: s3Error(403, 'AccessDenied'), ...script })
-    return s3.store.findContainerFile('a.csv', signal)
-  }
+  // A bucket of which nobody reads an object is not listed for them either.
+  const findUnread = (script: object) => find({ ListObjectsV2: s3Error(403, 'AccessDenied'), ...script })
 
   it.each([
     ['only its writer has the key (SSE-C)', 'InvalidRequest'],
@@ -78,7 +70,7 @@ describe('a file that S3 lets nobody read', () => {
   ])('because %s is refused with a reason of its own', async (_, code) => {
     const script = { 'HeadObject sandboxes': status(400), GetObject: s3Error(400, code) }
     const cause = { $metadata: { httpStatusCode: 400 } }
-    await expect(find(script)).rejects.toMatchObject({ reason: 'container_file_encrypted', cause })
+    await expect(findUnread(script)).rejects.toMatchObject({ reason: 'container_file_encrypted', cause })
   })
 
   it.each([
@@ -86,22 +78,19 @@ describe('a file that S3 lets nobody read', () => {
     ['another region', s3Error(400, 'AuthorizationHeaderMalformed')],
     ['nothing that a second look shows', ((_, response) => void response.writeHead(206).end('x')) satisfies Answer],
   ])('is not taken for encrypted by its writer because of %s', async (_, answer) => {
-    await expect(find({ 'HeadObject sandboxes': status(400), GetObject: answer })).rejects.toMatchObject({
-      $metadata: { httpStatusCode: 400 },
-    })
+    const finding = findUnread({ 'HeadObject sandboxes': status(400), GetObject: answer })
+    await expect(finding).rejects.toMatchObject({ $metadata: { httpStatusCode: 400 } })
     expect(s3.requests('GetObject')[0]?.headers.range).toBe('bytes=0-0')
   })
 
   it('is our fault when the bucket is in another Region, which the error names', async () => {
     const head: Answer = (_, response) => response.writeHead(301, { 'x-amz-bucket-region': 'eu-west-3' }).end()
-    await expect(find({ 'HeadObject sandboxes': head })).rejects.toMatchObject({ bucketRegion: 'eu-west-3' })
+    await expect(findUnread({ 'HeadObject sandboxes': head })).rejects.toMatchObject({ bucketRegion: 'eu-west-3' })
   })
 
   it('is still our fault when our role lacks the permission', async () => {
-    await expect(find({ 'HeadObject sandboxes': status(403) })).rejects.toMatchObject({
-      call: 'HeadObject',
-      $metadata: { httpStatusCode: 403 },
-    })
+    const refusal = { call: 'HeadObject', $metadata: { httpStatusCode: 403 } }
+    await expect(findUnread({ 'HeadObject sandboxes': status(403) })).rejects.toMatchObject(refusal)
     expect(s3.calls()).toEqual(['HeadObject sandboxes', 'ListObjectsV2'])
   })
 
@@ -109,7 +98,7 @@ describe('a file that S3 lets nobody read', () => {
     [400, 'GetObject', { 'HeadObject sandboxes': status(400), GetObject: BUSY }],
     [403, 'ListObjectsV2', { 'HeadObject sandboxes': status(403), ListObjectsV2: BUSY }],
   ])('is 503 while the second look at a %d fails: %s', async (_, second, script) => {
-    await expect(find(script)).rejects.toMatchObject({ reason: 'service_unavailable' })
+    await expect(findUnread(script)).rejects.toMatchObject({ reason: 'service_unavailable' })
     expect(s3.calls().at(-1)).toBe(second)
   })
 })

@@ -119,6 +119,9 @@ const CALLS: [name: string, call: Call, does?: 'opens' | 'closes' | 'may lag'][]
   ['ListMultipartUploads', ({ objects }) => first(objects.listUploads('p', signal))],
 ]
 
+const READS = CALLS.filter(([, , does]) => does === undefined || does === 'may lag')
+const READS_OF_TABLES = READS.filter(([name]) => /^[a-z]/.test(name))
+
 describe('a call that fails is named in its error', () => {
   it.each(CALLS)('%s', async (name, call) => {
     await expect(call(storesOn())).rejects.toMatchObject({ call: name })
@@ -171,15 +174,13 @@ const each = (does: string, failures: (keyof typeof FAILURES)[]) =>
   CALLS.filter(([, , kind]) => kind === does).flatMap(([name, call]) => failures.map((what) => ({ name, what, call })))
 
 describe('what opens is sent once, what closes may be repeated', () => {
-  it.each(each('opens', ['its answer is lost', 'it is answered with 500']))(
-    '$name is not sent again when $what',
-    async ({ call, what }) => {
-      const { ports, writes } = failingTwice(FAILURES[what])
-      const isUnanswered = what === 'its answer is lost'
-      await expect(call(ports)).rejects.toMatchObject({ reason: 'service_unavailable', isUnanswered })
-      expect(writes()).toBe(1)
-    },
-  )
+  const inDoubt = each('opens', ['its answer is lost', 'it is answered with 500'])
+  it.each(inDoubt)('$name is not sent again when $what', async ({ call, what }) => {
+    const { ports, writes } = failingTwice(FAILURES[what])
+    const isUnanswered = what === 'its answer is lost'
+    await expect(call(ports)).rejects.toMatchObject({ reason: 'service_unavailable', isUnanswered })
+    expect(writes()).toBe(1)
+  })
 
   it.each([
     ...each('opens', ['it is throttled']),
@@ -190,14 +191,11 @@ describe('what opens is sent once, what closes may be repeated', () => {
     expect(writes()).toBe(3)
   })
 
-  it.each(CALLS.filter(([, , does]) => does === undefined || does === 'may lag'))(
-    '%s writes nothing',
-    async (_, call) => {
-      const { ports, writes } = failingTwice(FAILURES['it is throttled'])
-      await call(ports).catch(() => {})
-      expect(writes()).toBe(0)
-    },
-  )
+  it.each(READS)('%s writes nothing', async (_, call) => {
+    const { ports, writes } = failingTwice(FAILURES['it is throttled'])
+    await call(ports).catch(() => {})
+    expect(writes()).toBe(0)
+  })
 
   it('a hold and a refund are tried once where nobody is patient', async () => {
     const { ports, writes } = failingTwice(FAILURES['it is throttled'])
@@ -207,15 +205,12 @@ describe('what opens is sent once, what closes may be repeated', () => {
   })
 })
 
-it.each(CALLS.filter(([name, , does]) => /^[a-z]/.test(name) && (does === undefined || does === 'may lag')))(
-  '%s is consistent, unless it may lag',
-  async (_, call, does) => {
-    const ports = storesOn()
-    await call(ports).catch(() => {})
-    const isConsistent = ports.sent.map(({ input: { ConsistentRead, RequestItems } }) => {
-      const [ofBatch] = Object.values<{ ConsistentRead?: boolean }>(RequestItems ?? {})
-      return (ofBatch?.ConsistentRead ?? ConsistentRead) === true
-    })
-    expect(isConsistent).toEqual([does === undefined])
-  },
-)
+it.each(READS_OF_TABLES)('%s is consistent, unless it may lag', async (_, call, does) => {
+  const ports = storesOn()
+  await call(ports).catch(() => {})
+  const isConsistent = ports.sent.map(({ input: { ConsistentRead, RequestItems } }) => {
+    const [ofBatch] = Object.values<{ ConsistentRead?: boolean }>(RequestItems ?? {})
+    return (ofBatch?.ConsistentRead ?? ConsistentRead) === true
+  })
+  expect(isConsistent).toEqual([does === undefined])
+})

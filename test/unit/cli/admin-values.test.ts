@@ -57,12 +57,9 @@ describe('sizes, durations and times', () => {
     expect(() => PARSERS[parser](text)).toThrow(`"${text}" ${why}`)
   })
 
-  it.each(Object.entries({ ...TAKEN.parseRetention, ...TAKEN.parseExpiresIn }))(
-    'shows %s as it is taken',
-    (text, s) => {
-      expect(duration(Number(s))).toBe(text)
-    },
-  )
+  it.each(Object.entries({ ...TAKEN.parseRetention, ...TAKEN.parseExpiresIn }))('shows %s as taken', (text, s) => {
+    expect(duration(Number(s))).toBe(text)
+  })
 
   it('takes a duration from now for an expiry', () => {
     expect(Math.abs(Number(parseExpiry('1h')) - Date.now() - 3_600_000)).toBeLessThan(1000)

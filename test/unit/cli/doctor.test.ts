@@ -4,23 +4,18 @@ import { expect, it } from 'vitest'
 import { bucketSetupChecks } from '../../../infra/cli/doctor/buckets.ts'
 import { runCheck } from '../../../infra/cli/doctor/check.ts'
 import { schemaCheck, tableSetupChecks } from '../../../infra/cli/doctor/tables.ts'
-import { readTables } from '../../../infra/deploy/service-definition.ts'
-import { CONFIG, DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
+import { CONFIG, DECLARED, DOCUMENTS_TABLE, WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
 import { clientOf } from '../../support/stores/client-of.ts'
 
 const { signal } = new AbortController()
 const ABORTING = { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 2 } }
 const [OK, OFF] = [/^aborts unfinished uploads after 2 days$/, /^no rule aborts /]
 const UPLOADS = 'unfinished uploads in sandboxes'
+const results = (checks: Parameters<typeof runCheck>[0][]) =>
+  Promise.all(checks.map((check) => runCheck(check, 1000, signal)))
 const dynamoDb = (client: object): DynamoDB => Object.setPrototypeOf(client, DynamoDB.prototype)
-const names = { WORKSPACES_TABLE: CONFIG.workspacesTable, DOCUMENTS_TABLE: CONFIG.documentsTable }
-const TABLES = readTables({
-  ...names,
-  KEYS_TABLE: CONFIG.keysTable,
-  RATE_LIMITS_TABLE: CONFIG.rateLimitsTable,
-})
 const [WORKSPACES, DOCUMENTS] = [WORKSPACES_TABLE, DOCUMENTS_TABLE].map((name) =>
-  TABLES.filter((each) => each.TableName === name),
+  DECLARED.filter((each) => each.TableName === name),
 )
 
 it.each<[string, Partial<LifecycleRule>[], string, RegExp]>([
@@ -36,12 +31,8 @@ it.each<[string, Partial<LifecycleRule>[], string, RegExp]>([
   const Rules = rules.map((rule) => ({ ID: 'r', Status: 'Enabled', ...rule }))
   const { client } = clientOf({ GetBucketLifecycleConfigurationCommand: () => ({ Rules }) })
   const s3: S3 = Object.setPrototypeOf(client, S3.prototype)
-  const [found] = bucketSetupChecks(CONFIG, s3).filter(({ name }) => name === check)
-  expect(found && (await runCheck(found, 1000, signal))).toEqual({
-    check,
-    verdict,
-    detail: expect.stringMatching(detail),
-  })
+  const checks = bucketSetupChecks(CONFIG, s3).filter(({ name }) => name === check)
+  expect(await results(checks)).toEqual([{ check, verdict, detail: expect.stringMatching(detail) }])
 })
 
 it.each([
@@ -52,31 +43,23 @@ it.each([
   [DOCUMENTS, 'ENABLED', 'due_at', 'problem', 'on, but by due_at: it must be ttl_at'],
   [DOCUMENTS, 'DISABLING', 'ttl_at', 'advice', 'off: items that nobody needs any more stay; turn it on, by ttl_at'],
   [DOCUMENTS, undefined, undefined, 'not_checked', 'the server does not say'],
-])(
-  'doctor, of the expiry of a table, case %#',
-  async (tables = [], TimeToLiveStatus, AttributeName, verdict, detail) => {
-    const { client } = clientOf({
-      DescribeTimeToLiveCommand: () => ({ TimeToLiveDescription: { TimeToLiveStatus, AttributeName } }),
-      DescribeContinuousBackupsCommand: () => ({}),
-    })
-    const results = await Promise.all(
-      tableSetupChecks(tables, dynamoDb(client)).map((check) => runCheck(check, 1000, signal)),
-    )
-    const name = tables[0]?.TableName
-    expect(results).toEqual([
-      expect.objectContaining({ check: `point-in-time recovery of ${name}`, verdict: 'advice' }),
-      expect.objectContaining({ check: `expiry (TTL) of ${name}`, verdict, detail }),
-    ])
-  },
-)
+])('doctor, of the expiry in a table: %#', async (tables = [], TimeToLiveStatus, AttributeName, verdict, detail) => {
+  const { client } = clientOf({
+    DescribeTimeToLiveCommand: () => ({ TimeToLiveDescription: { TimeToLiveStatus, AttributeName } }),
+    DescribeContinuousBackupsCommand: () => ({}),
+  })
+  const name = tables[0]?.TableName
+  expect(await results(tableSetupChecks(tables, dynamoDb(client)))).toEqual([
+    expect.objectContaining({ check: `point-in-time recovery of ${name}`, verdict: 'advice' }),
+    expect.objectContaining({ check: `expiry (TTL) of ${name}`, verdict, detail }),
+  ])
+})
 
 it('doctor, of a table with another key: names both keys', async () => {
   const [documents] = DOCUMENTS ?? []
   const Table = { TableStatus: 'ACTIVE', KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }] }
   const { client } = clientOf({ DescribeTableCommand: () => ({ Table }) })
   const check = schemaCheck(documents as NonNullable<typeof documents>, dynamoDb(client))
-  expect(await runCheck(check, 1000, signal)).toMatchObject({
-    verdict: 'problem',
-    detail: 'its key is (pk), the service needs (workspace_id, document_id): it is another table',
-  })
+  const detail = 'its key is (pk), the service needs (workspace_id, document_id): it is another table'
+  expect(await results([check])).toMatchObject([{ verdict: 'problem', detail }])
 })

@@ -7,24 +7,21 @@ import { ServiceError } from '../../../lib/errors.ts'
 import { filePathOf, type WorkspaceId } from '../../../lib/ids.ts'
 import { createObjectKeys } from '../../../lib/object-keys.ts'
 import { assertProperty } from '../../support/assert-property.ts'
+import { CONFIG } from '../../support/dynamodb/memory-tables.ts'
 
 const { signal } = new AbortController()
 const workspaceId = 'ws_1' as WorkspaceId
-const objectKeys = createObjectKeys({
-  sandbox: 'sandboxes/{workspace_id}/{container_id}/{path}',
-  document: 'documents/{workspace_id}/{document_id}/{attempt_id}',
-})
+const objectKeys = createObjectKeys(CONFIG.keyTemplates)
 const keyPrefix = 'sandboxes/ws_1/sess_1/'
 
 describe('a page of container files', () => {
   const file = (path: string) => ({ objectKey: keyPrefix + path, sizeBytes: 1, modifiedAt: new Date(0) })
   const outOfTime = () => new ServiceError('request_timed_out')
+  type Query = { afterKey: string | undefined; firstPage: number }
   /** @param make the pages that S3 answers to a query, each an array of paths, and perhaps a failure in the end */
-  const listFrom = (
-    make: (query: { afterKey: string | undefined; firstPage: number }) => Iterable<string[] | Error>,
-  ) => {
+  const listFrom = (make: (query: Query) => Iterable<string[] | Error>) => {
     const containerFiles = {
-      async *listContainerFiles(query: { afterKey: string | undefined; firstPage: number }) {
+      async *listContainerFiles(query: Query) {
         const pages = [...make(query)]
         for (const [number, page] of pages.entries()) {
           if (page instanceof Error) throw page
@@ -32,12 +29,9 @@ describe('a page of container files', () => {
         }
       },
     } as Partial<ContainerFiles> as ContainerFiles
+    const place = { workspaceId, containerId: 'sess_1', after: undefined }
     return (request: { limit: number; after?: string | undefined }) =>
-      listContainerFiles(
-        { workspaceId, containerId: 'sess_1', after: undefined, ...request },
-        { containerFiles, objectKeys },
-        signal,
-      )
+      listContainerFiles({ ...place, ...request }, { containerFiles, objectKeys }, signal)
   }
   const pathsOf = (items: { path: string }[]) => items.map(({ path }) => path)
 

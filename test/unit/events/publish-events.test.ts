@@ -166,15 +166,13 @@ describe('an event that the bus refuses', () => {
     expect([names(), kept().length]).toEqual([['a', 'c'], 1])
   })
 
-  it.each([refused(403), refused(400, 'ResourceNotFoundException'), refused(500, 'InternalException')])(
-    'as its call fails (%s) comes again, with those of the call',
-    async (failure) => {
-      const { publish, names, kept } = setUp({ answer: (entries) => (entries.length === 10 ? failure : undefined) })
-      const records = Array.from({ length: 12 }, (_, index) => promoted(`${index}`))
-      expect(await publish(...records)).toBe(0)
-      expect([names(), kept()]).toEqual([['10', '11'], []])
-    },
-  )
+  const FAILURES = [refused(403), refused(400, 'ResourceNotFoundException'), refused(500, 'InternalException')]
+  it.each(FAILURES)('as its call fails (%s) comes again, with those of the call', async (failure) => {
+    const { publish, names, kept } = setUp({ answer: (entries) => (entries.length === 10 ? failure : undefined) })
+    const records = Array.from({ length: 12 }, (_, index) => promoted(`${index}`))
+    expect(await publish(...records)).toBe(0)
+    expect([names(), kept()]).toEqual([['10', '11'], []])
+  })
 })
 
 describe('a record that cannot be read', () => {

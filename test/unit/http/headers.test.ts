@@ -83,9 +83,8 @@ const refusedValues = Object.entries(REFUSED).flatMap(([name, values]) =>
 )
 
 it.each(refusedValues)('%s is refused by name for %s', (name, value) => {
-  expect(() => read(name, value)).toThrow(
-    expect.objectContaining({ reason: 'invalid_precondition', detail: expect.stringContaining(name) }),
-  )
+  const refusal = { reason: 'invalid_precondition', detail: expect.stringContaining(name) }
+  expect(() => read(name, value)).toThrow(expect.objectContaining(refusal))
 })
 
 describe('Prefer', () => {

@@ -49,10 +49,8 @@ describe('holdBytes', () => {
   it('refuses what the quota has no room for, with its figures', async () => {
     const { ports, take, notes } = setUp()
     await ports.addDocument(ports.begin({ sizeBytes: 950 }))
-    expect(await take()).toMatchObject({
-      reason: 'storage_quota_exceeded',
-      metadata: { quota_bytes: 1000, used_bytes: 950, file_bytes: 100 },
-    })
+    const metadata = { quota_bytes: 1000, used_bytes: 950, file_bytes: 100 }
+    expect(await take()).toMatchObject({ reason: 'storage_quota_exceeded', metadata })
     // The ledger was not too busy to say so.
     expect(notes.mock.calls).toEqual([[WORKSPACE, true]])
   })
