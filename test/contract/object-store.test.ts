@@ -119,10 +119,10 @@ describe('a list', () => {
   ])('of container files has every key by its bytes, the first %i of them at once', async (firstPage, pages) => {
     await put(`${prefix.slice(0, -1)}-r1/a of another container`)
     for (const path of IN_ORDER) await put(prefix + path)
-    const list = (after?: string) =>
-      Array.fromAsync(
-        containerFiles.listContainerFiles({ keyPrefix: prefix, afterKey: after && prefix + after, firstPage }, signal),
-      )
+    const list = (after?: string) => {
+      const query = { keyPrefix: prefix, afterKey: after && prefix + after, firstPage }
+      return Array.fromAsync(containerFiles.listContainerFiles(query, signal))
+    }
     const pathsOf = (listed: Awaited<ReturnType<typeof list>>) =>
       listed.flatMap(({ files }) => files.map(({ objectKey }) => objectKey.slice(prefix.length)))
     const all = await list()

@@ -56,10 +56,8 @@ it.each(OF_DOCUMENTS)(
       if (state === 'deleting') await run(['delete'], one)
       if (state === 'gone') await deleteDocument(document)
     }
-    const key = {
-      workspaceId: one.workspaceId,
-      itemId: `${one.documentId}${state === 'stray' ? `/${one.attemptId}` : ''}`,
-    }
+    const { workspaceId, documentId, attemptId } = one
+    const key = { workspaceId, itemId: state === 'stray' ? `${documentId}/${attemptId}` : documentId }
     const find = (): Promise<unknown> =>
       state === 'stray' ? documents.findStray(one, signal) : documents.find(one, signal)
     expect(await find()).toMatchObject({ state })

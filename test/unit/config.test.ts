@@ -46,13 +46,11 @@ describe('readConfig', () => {
     expect(readConfig({ ...REQUIRED, S3_FORCE_PATH_STYLE: `${value}` }).s3ForcePathStyle).toBe(value)
   })
 
+  const ORIGINS = ['https://xn--bcher-kva.example', 'http://127.0.0.1:3000', 'https://a-b.c', 'http://a']
   it.each([
     ['', []],
     ['https://a.example, http://localhost:5173', ['https://a.example', 'http://localhost:5173']],
-    ...['https://xn--bcher-kva.example', 'http://127.0.0.1:3000', 'https://a-b.c', 'http://a'].map((one) => [
-      one,
-      [one],
-    ]),
+    ...ORIGINS.map((one) => [one, [one]]),
   ])('takes origins as browsers send them, with commas between: %j', (text, origins) => {
     expect(readConfig({ ...REQUIRED, CORS_ALLOWED_ORIGINS: String(text) }).corsAllowedOrigins).toEqual(origins)
   })
@@ -71,6 +69,7 @@ describe('readConfig', () => {
     expect(read).toThrow(/MAX_FILE_BYTES must be an integer/)
   })
 
+  const ANYWHERE = '{workspace_id}/{container_id}/{path}'
   it.each([
     [{ KEYS_TABLE: '' }, 'KEYS_TABLE is empty'],
     [{ DOCUMENTS_BUCKET: ' ' }, 'DOCUMENTS_BUCKET is empty'],
@@ -78,10 +77,7 @@ describe('readConfig', () => {
     [{ MAX_FILE_BYTES: '1e9' }, 'not "1e9"'],
     [{ S3_FORCE_PATH_STYLE: 'TRUE' }, 'true or false'],
     [{ SANDBOX_KEY_TEMPLATE: 'sandboxes/{container_id}/{path}' }, '{workspace_id} exactly once'],
-    [
-      { DOCUMENTS_BUCKET: 'sandboxes-bucket', SANDBOX_KEY_TEMPLATE: '{workspace_id}/{container_id}/{path}' },
-      'same place',
-    ],
+    [{ DOCUMENTS_BUCKET: REQUIRED.SANDBOX_BUCKET, SANDBOX_KEY_TEMPLATE: ANYWHERE }, 'same place'],
   ])('refuses %j at start', (change, fault) => {
     expect(() => readConfig({ ...REQUIRED, ...change })).toThrow(fault)
   })

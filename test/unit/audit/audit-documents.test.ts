@@ -3,16 +3,21 @@ import { newAttemptId } from '../../../lib/ids.ts'
 import type { WorkspaceDocument } from '../../../lib/ledger/ports/documents.ts'
 import { beforeNext } from '../../support/beside.ts'
 import { WORKSPACES_TABLE } from '../../support/dynamodb/memory-tables.ts'
-import { createPorts, type Ports, signal, WORKSPACE } from '../../support/ports.ts'
+import { createPorts, type Ports, signal, WORKSPACE, withDocument } from '../../support/ports.ts'
 import { expectMended, runAudit } from '../../support/unit/run-audit.ts'
 
 const STRANGER = 'documents/ws_1/README.md'
 
-/** A document whose object is gone. */
-async function lost(ports: Ports) {
-  const one = await ports.addDocument()
+/** A world with a document whose object is gone. */
+async function withLost() {
+  const { ports, document: one } = await withDocument()
   ports.objects.documents.delete(one.objectKey)
-  return one
+  return { ports, one }
+}
+/** A world with an object that no document has. */
+async function withObject() {
+  const ports = createPorts()
+  return { ports, objectKey: (await ports.run(['copy'])).objectKey }
 }
 
 describe('the audit, of a document without its object', () => {
@@ -23,8 +28,7 @@ describe('the audit, of a document without its object', () => {
     ],
     ['there is no ledger', ({ stored }) => stored.removeAll(WORKSPACES_TABLE)],
   ])('reports it while %s', async (_, meanwhile) => {
-    const ports = createPorts()
-    const one = await lost(ports)
+    const { ports, one } = await withLost()
     const { workspaceId, documentId } = one
     await meanwhile(ports, one)
     const finding = { kind: 'document_without_object', workspaceId, documentId }
@@ -32,8 +36,7 @@ describe('the audit, of a document without its object', () => {
   })
 
   it('does not report it when it is deleted by then', async () => {
-    const ports = createPorts()
-    const one = await lost(ports)
+    const { ports, one } = await withLost()
     vi.spyOn(ports.objects, 'hasObject').mockImplementation(async () => {
       await ports.deleteDocument(one)
       return false
@@ -74,9 +77,8 @@ describe('the audit, of a document that has expired', () => {
 
 describe('the audit, of an object without a document', () => {
   it('finds and removes objects that belong to no document, or to another attempt at it; strangers stay', async () => {
-    const ports = createPorts()
+    const { ports, objectKey } = await withObject()
     const document = await ports.addDocument()
-    const { objectKey } = await ports.run(['copy'])
     const twins = ports.deps.objectKeys.documentObject({ ...document, attemptId: newAttemptId() })
     ports.putObject({ objectKey: twins, sizeBytes: 100 })
     const found = [objectKey, twins].toSorted().map((key) => ({ objectKey: key, sizeBytes: 100 }))
@@ -88,14 +90,13 @@ describe('the audit, of an object without a document', () => {
   })
 
   it('says nothing of one whose workspace is being erased, as items go first; of one that is only to be erased, it does', async () => {
-    const ports = createPorts()
-    const { objectKey } = await ports.run(['copy'])
+    const { ports, objectKey } = await withObject()
     await ports.addDocument()
     await ports.closeWorkspace()
     expect((await runAudit(ports)).findings).toMatchObject([{ kind: 'object_without_document', objectKey }])
-    const { erasures } = ports.deps
-    const { erasure: shown } = (await ports.deps.ledger.read(WORKSPACE, signal)) ?? {}
-    if (shown) await erasures.change(WORKSPACE, { shown, to: { ...shown, state: 'erasing', dueAtMs: 1 } }, signal)
+    const shown = ports.stored.ledgerOf(WORKSPACE)?.erasure
+    if (shown)
+      await ports.deps.erasures.change(WORKSPACE, { shown, to: { ...shown, state: 'erasing', dueAtMs: 1 } }, signal)
     expect((await runAudit(ports)).findings).toEqual([])
   })
 
@@ -113,15 +114,13 @@ describe('the audit, of an object without a document', () => {
   })
 
   it('does not report it when it is gone by then', async () => {
-    const ports = createPorts()
-    await ports.run(['copy'])
+    const { ports } = await withObject()
     vi.spyOn(ports.objects, 'hasObject').mockResolvedValue(false)
     expect((await runAudit(ports)).findings).toEqual([])
   })
 
   it('fails when its document cannot be looked for', async () => {
-    const ports = createPorts()
-    await ports.run(['copy'])
+    const { ports } = await withObject()
     vi.spyOn(ports.documents, 'find').mockRejectedValue(new Error('down'))
     await expect(runAudit(ports)).rejects.toThrow('down')
   })

@@ -46,13 +46,8 @@ it('hashToken is SHA-256 in hex', () => {
 describe('keyIdOf', () => {
   it('names the key with a name always alike, and one without it every time anew', () => {
     expect(keyIdOf('ws_1', 'ci')).toBe(keyIdOf('ws_1', 'ci'))
-    const others = [
-      keyIdOf('ws_1'),
-      keyIdOf('ws_1'),
-      keyIdOf('ws_1', 'CI'),
-      keyIdOf('ws_2', 'ci'),
-      keyIdOf(undefined, 'ci'),
-    ]
+    const unnamed = [keyIdOf('ws_1'), keyIdOf('ws_1')]
+    const others = [...unnamed, keyIdOf('ws_1', 'CI'), keyIdOf('ws_2', 'ci'), keyIdOf(undefined, 'ci')]
     expect(new Set([...others, keyIdOf('ws_1', 'ci')]).size).toBe(6)
     for (const keyId of others) expect(keyId).toMatch(/^key_[0-9A-Za-z]{28}$/)
   })

@@ -9,13 +9,8 @@ import { signal, storedLedger } from '../../support/stores/ledger-values.ts'
 const workspaceId = 'ws_1' as WorkspaceId
 
 describe('the record of an API key', () => {
-  const RECORD = {
-    key_id: keyIdOf('ws_1', 'k'),
-    token_hash: 'h',
-    workspace_id: 'ws_1',
-    kind: 'standard',
-    created_at: '2026',
-  }
+  const keyId = keyIdOf('ws_1', 'k')
+  const RECORD = { key_id: keyId, token_hash: 'h', workspace_id: 'ws_1', kind: 'standard', created_at: '2026' }
   const readBack = (change: object) => toRecord(marshall({ ...RECORD, ...change }, { removeUndefinedValues: true }))
 
   it.each([{}, { permissions: 'files:read' }])('written by hand with %j has no permissions', (by) => {
@@ -47,7 +42,7 @@ describe('the record of an API key', () => {
     const pages = [{ Items: [marshall(RECORD)], LastEvaluatedKey }, {}]
     const { keyAdministration, sent } = storesOn({ ScanCommand: () => pages.shift() })
     const found = await Array.fromAsync(keyAdministration.list({}, signal))
-    expect(found).toMatchObject([{ keyId: RECORD.key_id }])
+    expect(found).toMatchObject([{ keyId }])
     expect(sent.map(({ input }) => input.ExclusiveStartKey)).toEqual([undefined, LastEvaluatedKey])
   })
 })
@@ -72,10 +67,8 @@ describe('changing a quota', () => {
   })
 
   it('fails with what the write failed with when the workspace is gone meanwhile', async () => {
-    const { workspaces } = storesOn({
-      GetItemCommand: () => ({}),
-      UpdateItemCommand: () => refused(400, 'AccessDeniedException'),
-    })
+    const UpdateItemCommand = () => refused(400, 'AccessDeniedException')
+    const { workspaces } = storesOn({ GetItemCommand: () => ({}), UpdateItemCommand })
     const setting = workspaces.change(workspaceId, QUOTA, signal)
     await expect(setting).rejects.toMatchObject({ call: 'ledger.change' })
   })

@@ -68,11 +68,8 @@ describe('a page of documents', () => {
     // DynamoDB may answer without any responses.
     const UnprocessedKeys = { [DOCUMENTS_TABLE]: { Keys } }
     const { listing, sent } = storesOn({ BatchGetItemCommand: () => ({ UnprocessedKeys }) })
-    const cause = { message: 'keys left unprocessed' }
-    await expect(listing.findAll(workspaceId, [documentId], signal)).rejects.toMatchObject({
-      reason: 'service_unavailable',
-      cause,
-    })
+    const unavailable = { reason: 'service_unavailable', cause: { message: 'keys left unprocessed' } }
+    await expect(listing.findAll(workspaceId, [documentId], signal)).rejects.toMatchObject(unavailable)
     expect([sent.length, time.pausesMs.length]).toEqual([4, 3])
     for (const ms of time.pausesMs) expect(ms).toBeGreaterThan(10)
   })

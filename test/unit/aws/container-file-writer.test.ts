@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ContainerFile } from '../../../lib/containers/container-files.ts'
 import { type AttemptId, type DocumentId, formatFileId } from '../../../lib/ids.ts'
 import { contentOf, storedObject } from '../../support/aws/memory-s3.ts'
-import type { WireRequest } from '../../support/aws/store.ts'
+import { answering, changing, type Wrong } from '../../support/aws/wrong.ts'
 import { createRecordingLog, type LogLine } from '../../support/ports.ts'
 import { COPY_SETTINGS, createMemoryObjects } from '../../support/stores/memory-objects.ts'
 
@@ -38,21 +38,20 @@ function prepare(sizeBytes: number, before?: string) {
     const object = objects.sandbox.get(KEY)
     return object && contentOf(object).toString()
   }
-  return { objects, bytes, set, text, write, logged }
+  const { store } = objects.wire
+  const answer = (wrong: Wrong) => {
+    objects.wire.store = (request) => wrong(request, store)
+  }
+  return { objects, bytes, set, text, write, logged, answer }
 }
-
-const named = ({ method, path }: WireRequest) => `${method} ${path}`
-const broken = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 
 describe.each(SIZES)('a copy into a container, %s', (_, sizeBytes, lastCall) => {
   it.each([undefined, 'before'])('whose answer is lost has succeeded if it is there (over %s)', async (before) => {
-    const { objects, write, bytes, text } = prepare(sizeBytes, before)
-    const { store } = objects.wire
-    objects.wire.store = async (request) => {
-      const answer = await store(request)
-      if (lastCall.test(named(request))) throw broken()
-      return answer
+    const { objects, write, bytes, text, answer } = prepare(sizeBytes, before)
+    const breaks = () => {
+      throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
     }
+    answer(changing(lastCall, breaks))
     const written = await write()
     expect(written?.etag).toBe(objects.sandbox.get(KEY)?.etag)
     expect(text()).toBe(bytes.toString())
@@ -76,15 +75,14 @@ describe.each(SIZES)('a copy into a container, %s', (_, sizeBytes, lastCall) => 
     ['AccessDenied', [403], undefined],
     ['SlowDown', [503], 'service_unavailable'],
   ])('that fails with %s (%j) leaves no file and no upload', async (code, statuses, reason) => {
-    const { objects, write, text } = prepare(sizeBytes)
-    const { store } = objects.wire
-    let calls = 0
+    const { objects, write, text, answer } = prepare(sizeBytes)
     const body = `<Error><Code>${code}</Code><Message>m</Message></Error>`
-    objects.wire.store = async (request) => {
-      if (!lastCall.test(named(request))) return store(request)
-      const status = statuses[Math.min(calls++, statuses.length - 1)] ?? 0
-      return { status, headers: {}, body }
-    }
+    const [first = 0, later = first] = statuses
+    let calls = 0
+    answer(async (request, ask) => {
+      if (!lastCall.test(`${request.method} ${request.path}`)) return ask(request)
+      return { status: calls++ === 0 ? first : later, headers: {}, body }
+    })
     await expect(write()).rejects.toMatchObject(reason ? { reason } : { name: code })
     expect([text(), objects.uploads.size]).toEqual([undefined, 0])
   })
@@ -94,25 +92,20 @@ describe('a copy in parts', () => {
   const [, [, sizeBytes, lastCall]] = SIZES
 
   it('has its own ETag as the answer when its file is overwritten at once', async () => {
-    const { objects, write, set } = prepare(sizeBytes)
-    const { store } = objects.wire
-    objects.wire.store = async (request) => {
-      const answer = await store(request)
-      if (lastCall.test(named(request))) set('of the agent')
-      return answer
+    const { objects, write, set, answer } = prepare(sizeBytes)
+    const overwrites = () => {
+      set('of the agent')
+      return {}
     }
+    answer(changing(lastCall, overwrites))
     const written = await write()
     expect(written?.etag).toMatch(/-2"$/)
     expect(written?.modifiedAt.getTime()).not.toBe(objects.sandbox.get(KEY)?.modifiedAtMs)
   })
 
   it('says in the log when it could not abort its upload', async () => {
-    const { objects, write, logged } = prepare(sizeBytes)
-    const { store } = objects.wire
-    objects.wire.store = async (request) => {
-      if (/partNumber|^DELETE/.test(named(request))) return { status: 403, headers: {}, body: '' }
-      return store(request)
-    }
+    const { write, logged, answer } = prepare(sizeBytes)
+    answer(answering(/partNumber|^DELETE/, 403, ''))
     await expect(write()).rejects.toMatchObject({ $metadata: { httpStatusCode: 403 } })
     expect(logged).toMatchObject([{ level: 'warn', message: 'upload not aborted' }])
   })

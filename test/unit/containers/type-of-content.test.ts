@@ -12,6 +12,7 @@ import { useDirectory } from '../../support/use-directory.ts'
 const PLAIN = 'text/plain; charset=utf-8'
 const directory = useDirectory('types')
 const UNKNOWN = 'application/octet-stream'
+const OPEN_TEXT = 'application/vnd.oasis.opendocument.text'
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
 const [SHEET, DOCUMENT] = [`${OFFICE}.spreadsheetml.sheet`, `${OFFICE}.wordprocessingml.document`]
 
@@ -36,12 +37,7 @@ const FILES: [string, Buffer, string | undefined, string][] = [
   ['a.docx', zip(...office('word/document.xml', DOCUMENT)), DOCUMENT, DOCUMENT],
   ['a.xlsx', zip(...office('xl/workbook.xml', SHEET)), SHEET, SHEET],
   ['openpyxl.xlsx', zip(['docProps/app.xml', ' '], ['xl/theme/theme1.xml', ' '.repeat(5000)]), SHEET, SHEET],
-  [
-    'a.odt',
-    zip(['mimetype', 'application/vnd.oasis.opendocument.text']),
-    'application/vnd.oasis.opendocument.text',
-    '',
-  ],
+  ['a.odt', zip(['mimetype', OPEN_TEXT]), OPEN_TEXT, ''],
   ['a.rtf', text('{\\rtf1\\ansi x}'), 'application/rtf', 'application/rtf'],
   ['a.doc', hex('d0cf11e0a1b11ae1'), 'application/msword', 'application/x-cfb'],
   ['a.ps', text('%!PS-Adobe-3.0\n'), 'application/postscript', 'application/postscript'],
@@ -92,10 +88,8 @@ describe('the type of a file', () => {
   })
 
   it('is found in a Lambda as it is here, although what it needs no part of is left out there', async () => {
-    await bundle(['lib/containers/type-of-content.ts'], {
-      root: join(import.meta.dirname, '../../..'),
-      outDir: directory(),
-    })
+    const root = join(import.meta.dirname, '../../..')
+    await bundle(['lib/containers/type-of-content.ts'], { root, outDir: directory() })
     const bundled: typeof typeOfContent = (await import(join(directory(), 'type-of-content.mjs'))).typeOfContent
     for (const [name, bytes] of FILES) expect([name, await bundled(bytes)]).toEqual([name, await typeOfContent(bytes)])
   })

@@ -21,11 +21,7 @@ const OTHERS = [6, 7, 8, 9, 10, 11, 12, 13, 14]
 const SHARD = 14
 
 const expire = (ports: Ports, change: Parameters<typeof resolve>[2] = {}) => resolve('expiry', ports, change)
-const entryOf = (workspace: number, itemId: string, dueAtMs: number): DueEntry => ({
-  workspaceId: nth(workspace),
-  itemId,
-  dueAtMs,
-})
+const entryOf = (n: number, itemId: string, dueAtMs: number) => ({ workspaceId: nth(n), itemId, dueAtMs })
 
 /** The index, of one shard, as a test has it. */
 const listing = ({ deps }: Ports, pages: () => AsyncGenerator<DueEntry[]>) =>
