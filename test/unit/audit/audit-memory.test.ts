@@ -36,11 +36,8 @@ it('the audit of a large workspace streams: a million documents do not fill memo
   }
   const documents = { ...ports.documents, list: () => every(itemOf) }
   const objects = { ...ports.objects, listObjects: () => every((i) => ({ objectKey: keyOf(i), sizeBytes: 100 })) }
-  await ports.deps.workspaces.correct(
-    WORKSPACE,
-    { counted: { usedBytes: 0, documents: 0 }, expected: { usedBytes: 100 * count, documents: count } },
-    signal,
-  )
+  const drift = { counted: { usedBytes: 0, documents: 0 }, expected: { usedBytes: 100 * count, documents: count } }
+  await ports.deps.workspaces.correct(WORKSPACE, drift, signal)
   const before = heldBytes()
   const { report, findings } = await runAudit(ports, false, { documents, objects })
   expect(findings).toEqual([])

@@ -67,10 +67,8 @@ describe('what S3 answers without what it should say', () => {
 
 describe('a container file', () => {
   it('that may not be read fails with the refusal', async () => {
-    const answers = {
-      HeadObjectCommand: () => refused(403),
-      ListObjectsV2Command: () => ({ Contents: [{ Key: 's' }] }),
-    }
+    const Contents = [{ Key: 's' }]
+    const answers = { HeadObjectCommand: () => refused(403), ListObjectsV2Command: () => ({ Contents }) }
     const onRefusedMissingKey = vi.fn()
     const { objects } = storesOn(answers, { onRefusedMissingKey })
     await expect(objects.findContainerFile('s', signal)).rejects.toMatchObject({ name: 'AccessDeniedException' })

@@ -127,18 +127,12 @@ describe('a call that fails is named in its error', () => {
     await expect(call(storesOn())).rejects.toMatchObject({ call: name })
   })
 
+  const hold: Call = ({ ledger }) => ledger.hold(attempt, signal, 0)
+  const discard: Call = ({ objects }) => objects.discard({ objectKey: 'd' }, signal)
   it.each<[string, Parameters<typeof storesOn>[0], Call]>([
     // The ledger's update finds no item.
-    [
-      'ledger.makeWorkspace',
-      { UpdateItemCommand: () => conditionFailed() },
-      ({ ledger }) => ledger.hold(attempt, signal, 0),
-    ],
-    [
-      'DeleteObject',
-      { ListMultipartUploadsCommand: () => ({}) },
-      ({ objects }) => objects.discard({ objectKey: 'd' }, signal),
-    ],
+    ['ledger.makeWorkspace', { UpdateItemCommand: () => conditionFailed() }, hold],
+    ['DeleteObject', { ListMultipartUploadsCommand: () => ({}) }, discard],
   ])('%s, which comes second', async (name, answers, call) => {
     await expect(call(storesOn(answers))).rejects.toMatchObject({ call: name })
   })

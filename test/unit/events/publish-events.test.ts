@@ -67,24 +67,21 @@ describe('the event of a document', () => {
     const document = named(filename, { mimeType: `text/plain; charset="${filename.slice(0, 9)}"` })
     expect(await publish(promotion(document))).toBe(NONE)
     expect(put).toMatchObject([{ EventBusName: 'files', Source: 'container-file-promotion' }])
-    expect(put.map(({ DetailType, Detail }) => [DetailType, JSON.parse(Detail)])).toEqual([
-      [
-        'document.promoted',
-        {
-          workspace_id: 'ws_1',
-          document_id: document.documentId,
-          container_id: 'sess_1',
-          filename,
-          mime_type: document.mimeType,
-          size_bytes: 100,
-          sha256: document.sha256,
-          created_at: '2026-11-21T09:38:35.556Z',
-          expires_at: null,
-          occurred_at: '2026-11-21T09:41:21.000Z',
-          sequence: 2,
-        },
-      ],
-    ])
+    const detail = {
+      workspace_id: 'ws_1',
+      document_id: document.documentId,
+      container_id: 'sess_1',
+      filename,
+      mime_type: document.mimeType,
+      size_bytes: 100,
+      sha256: document.sha256,
+      created_at: '2026-11-21T09:38:35.556Z',
+      expires_at: null,
+      occurred_at: '2026-11-21T09:41:21.000Z',
+      sequence: 2,
+    }
+    const told = put.map(({ DetailType, Detail }) => [DetailType, JSON.parse(Detail)])
+    expect(told).toEqual([['document.promoted', detail]])
   })
 
   it('of its end has what it was, and a later sequence, before that of the next document with its id', async () => {

@@ -24,10 +24,9 @@ const event = (headers: object | null, multiValueHeaders: object | null = null) 
   ({ headers, multiValueHeaders }) as Parameters<typeof headerValue>[0]
 
 it('a promotion reads the headers that docs/openapi.yaml has for it', () => {
-  type Parameter = { name: string; in: string; $ref?: string }
-  const { parameters } = OPENAPI.paths['/containers/{container_id}/files/{file_id}/promote'].post as never as {
-    parameters: Parameter[]
-  }
+  type Parameters = { parameters: { name: string; in: string; $ref?: string }[] }
+  const { post } = OPENAPI.paths['/containers/{container_id}/files/{file_id}/promote']
+  const { parameters } = post as never as Parameters
   const all = parameters.map(({ $ref, ...own }) =>
     $ref ? OPENAPI.components.parameters[`${$ref.split('/').at(-1)}`] : own,
   )
