@@ -64,7 +64,6 @@ export const containerFiles = (on: StoreSettings) => createContainerFiles(bucket
 export const containerFileWriter = (on: StoreSettings) => createContainerFileWriter(buckets(on))
 export const downloads = (on: StoreSettings) => createDownloadSigner(buckets(on))
 export const erasedObjects = (on: StoreSettings) => createErasedObjects(buckets(on))
-/** undefined: the stage writes none */
 
 const PORTS = {
   ...{ apiKeys, keyAdministration, links, rateLimiter, ledger, workspaces, erasures, dueWork, listing },
