@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ClassicLevel } from 'classic-level'
 import dynalite from 'dynalite'
 import db from 'dynalite/db/index.js'
@@ -22,7 +23,21 @@ export async function startDynamoDb(options: Options): Promise<StandIn> {
   })
   // dynalite throws what a client that breaks off leaves behind, where nobody can catch it; Node.js drops it unheard.
   server.on('request', (request: IncomingMessage) => request.removeAllListeners('error'))
-  return startStandIn(server, options.dynamoDbPort ?? 0)
+  const begun = new Set<ServerResponse>()
+  server.prependListener('request', (_, response: ServerResponse) => {
+    begun.add(response)
+    response.once('close', () => response.writableEnded && begun.delete(response))
+  })
+  const standIn = await startStandIn(server, options.dynamoDbPort ?? 0)
+  return {
+    ...standIn,
+    /** dynalite throws, too, what a request whose client is gone meets in a closed database: no work is left by then. */
+    async stop() {
+      server.removeAllListeners('request')
+      while ([...begun].some(({ req, writableEnded }) => req.complete && !writableEnded)) await sleep(1)
+      await standIn.stop()
+    },
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { unzipSync } from 'fflate'
 import { startFunctionHost } from '../../../infra/local/gateway/function-host.ts'
 import type { Resource } from './packages.ts'
@@ -33,7 +34,10 @@ export async function startLambdaRuntime(
   })
   return {
     // biome-ignore lint/suspicious/noExplicitAny: whatever the handler answers
-    invoke: (event: unknown): Promise<any> => host.invoke(name, event),
+    async invoke(event: unknown): Promise<any> {
+      // What it wrote is in the pipe before its answer, and read in the same turn of the loop, but maybe after it.
+      return host.invoke(name, event).finally(nextTurn)
+    },
     /** Lines written since the last look: JSON, of the log or of metrics. */
     takeLines(): Record<string, unknown>[] {
       const lines = written.split('\n').filter((line) => line !== '')
