@@ -102,11 +102,7 @@ export default defineConfig({
     maxWorkers: 3,
     setupFiles: ['test/support/end-blocked-run.ts'],
     reporters: process.env.CI
-      ? [
-          'default',
-          ['json', { outputFile: process.env.TEST_RESULTS ?? '.test/results.json' }],
-          new RunningFiles('.test/results/running.txt'),
-        ]
+      ? ['default', ['json', { outputFile: '.test/results.json' }], new RunningFiles('.test/running.txt')]
       : ['default'],
     // Never reached, however busy the machine.
     testTimeout: 180_000,

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const [seconds, program, ...args] = process.argv.slice(2)
 const name = [program, ...args].join(' ')
 /** Where test/support/running-files.ts keeps the test files that have begun and not ended. */
-const RUNNING_FILES = '.test/results/running.txt'
+const RUNNING_FILES = '.test/running.txt'
 /** Set in the environment of each process of the step, so that a detached one is found, too. */
 const MARK = `CI_STEP=${process.pid}.${Date.now()}`
 const GRACE_MS = 5_000
