@@ -1,9 +1,11 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
+import { LEFTOVER_MS } from '../../lib/aws/dynamodb/ledger.ts'
 import { openStores } from '../../lib/aws/stores.ts'
 import { METRICS, NAMESPACE } from '../../lib/metrics.ts'
 import { playRound } from '../support/play-round.ts'
 import type { TestWorkspace } from '../support/protocol/workspaces.ts'
+import { newAttempt, newRefund, signal } from '../support/stores/ledger-values.ts'
 import { emittedMetrics, metricsOf } from '../support/template/metric-names.ts'
 import { usePackagedFunctions } from '../support/template/use-packaged-functions.ts'
 
@@ -49,9 +51,14 @@ describe('the packaged scheduled functions', () => {
     })
   }
 
-  it('resolveDueWork deletes what has expired, and reports it', async () => {
+  it('resolveDueWork deletes what has expired, also where refunds of dead processes take all places, and reports it', async () => {
     const workspace = await world().newWorkspace(100)
     await expireAfterPromotion(workspace, 1000)
+    const { ledger } = openStores({ ...standIns(), now: Date.now })
+    // Each is older than what has its own place.
+    const beginRefund = (leaseEndsAtMs: number) =>
+      ledger.beginRefund(newRefund(newAttempt(workspace), { leaseEndsAtMs }), signal, 0)
+    for (let atMs = 1; (await beginRefund(atMs)) !== 'crowded'; ) atMs += LEFTOVER_MS + 1
     const runtime = await start('resolveDueWork')
     const quiet = { failed: 0, unlisted: 0, oldestMs: 0 }
     expect(await runtime.invoke({})).toMatchObject({ expiries: { freed: 1, ...quiet } })

@@ -20,7 +20,7 @@ const HOLD_BYTES = 67
 /** Refunds have places of their own, so they do not wait for holds. */
 export const MAX_REFUNDS = 7
 /** No live hold or refund lasts this long: older ones are leftovers of dead processes and take up no place. */
-const LEFTOVER_MS = 10_000
+export const LEFTOVER_MS = 10_000
 /** Leftovers stay until somebody cleans them; this many make the item 4 KB. */
 const MAX_LEFTOVERS = 40
 /** About ten tries in the six seconds for which a promotion is patient. */
