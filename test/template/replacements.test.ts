@@ -136,8 +136,11 @@ function replacedBetween(before: Resources, after: Resources): Set<string> {
       return JSON.stringify(was) !== JSON.stringify(is) || mentions(is, replaced)
     })
   }
-  // Again, until none follows from another.
-  for (const _ of kept) for (const id of kept) if (!replaced.has(id) && isReplaced(id)) replaced.add(id)
+  for (let found = -1; found < replaced.size; ) {
+    // Again, until none follows from another.
+    found = replaced.size
+    for (const id of kept) if (!replaced.has(id) && isReplaced(id)) replaced.add(id)
+  }
   return replaced
 }
 

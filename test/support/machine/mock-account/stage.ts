@@ -116,6 +116,7 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
 
   let place = { StreamArn: '', ShardIterator: '' }
   let ownSettings: Record<string, string> = {}
+  let first: string | undefined
   return {
     /** Where `serverless` runs. */
     project,
@@ -136,8 +137,8 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
     },
     /** Rolls back to the first deployment, from what the framework kept of it. */
     async rollBack() {
-      const { output } = await framework('deploy', 'list')
-      return framework('rollback', '--timestamp', /Timestamp: (\d+)/.exec(output)?.[1] ?? '')
+      first ??= /Timestamp: (\d+)/.exec((await framework('deploy', 'list')).output)?.[1] ?? ''
+      return framework('rollback', '--timestamp', first)
     },
     environmentOfFunction,
 
