@@ -38,6 +38,8 @@ const LONG = [
 ]
 /** Of their faults, npm test has a quarter, and npm run test:machine all. */
 const FILE_OPERATIONS = 'test/protocol/faults/file-operations.test.ts'
+/** In one run with the machine tests, these are not run twice. */
+const WHOLE_HERE = process.argv.includes('machine') ? [...LONG_WHEN_WHOLE, FILE_OPERATIONS] : []
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
 /** Longest first: begun late, they would go on alone. A fresh clone knows nothing but the sizes of files. */
 const LONGEST = [
@@ -46,6 +48,7 @@ const LONGEST = [
   'fault-matrix',
   'page',
   'smoke',
+  'readme',
   'storms-kills',
   'turns-page',
   'planted-bugs',
@@ -116,7 +119,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: FAST,
-          exclude: [ONLY_WHOLE],
+          exclude: [ONLY_WHOLE, ...WHOLE_HERE],
           provide: { depth: 'shallow' },
           ...inOneProcess,
         },
@@ -126,7 +129,7 @@ export default defineConfig({
         test: {
           name: 'slow',
           include: SLOW,
-          exclude: [AFTER_ALL_OTHERS, ...LONG],
+          exclude: [AFTER_ALL_OTHERS, ...LONG, ...WHOLE_HERE],
           provide: { depth: 'shallow' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
