@@ -32,19 +32,19 @@ const SLOW = [
 ]
 /** A minute, of what few changes touch: npm run test:machine. */
 const LONG = [
-  'test/template/{release,cfn-lint,own-settings}.test.ts',
+  'test/template/{release,own-settings}.test.ts',
   'test/protocol/explorer/planted-bugs.test.ts',
   'test/protocol/faults/{fault-matrix,failure-map,contention,bounded-work}.test.ts',
 ]
 /** Of their faults, npm test has a quarter, and npm run test:machine all. */
 const FILE_OPERATIONS = 'test/protocol/faults/file-operations.test.ts'
+/** A mock account, and a linter of templates, which Python has: npm run test:account, before a change of those lands. */
+const ACCOUNT = ['test/machine/{mock-account,aws-workflow}.test.ts', 'test/template/cfn-lint.test.ts']
 /** In one run with the machine tests, these are not run twice. */
 const WHOLE_HERE = process.argv.includes('machine') ? [...LONG_WHEN_WHOLE, FILE_OPERATIONS] : []
 const AFTER_ALL_OTHERS = 'test/template/policies.test.ts'
 /** Longest first: begun late, they would go on alone. A fresh clone knows nothing but the sizes of files. */
 const LONGEST = [
-  'mock-account',
-  'aws-workflow',
   'fault-matrix',
   'page',
   'smoke',
@@ -59,7 +59,6 @@ const LONGEST = [
   'hostile-input',
   'explorer',
   'failure-map',
-  'cfn-lint',
   'bounded-work',
   'contention',
   'exact-promotions',
@@ -129,7 +128,7 @@ export default defineConfig({
         test: {
           name: 'slow',
           include: SLOW,
-          exclude: [AFTER_ALL_OTHERS, ...LONG, ...WHOLE_HERE],
+          exclude: [AFTER_ALL_OTHERS, ...LONG, ...WHOLE_HERE, ...ACCOUNT],
           provide: { depth: 'shallow' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
@@ -146,12 +145,21 @@ export default defineConfig({
         test: {
           name: 'machine',
           include: ['test/machine/**/*.test.ts', ...LONG, ...LONG_WHEN_WHOLE, ONLY_WHOLE, FILE_OPERATIONS],
-          exclude: [ONE_START],
+          exclude: [ONE_START, ...ACCOUNT],
           provide: { depth: 'deep' },
           sequence: { groupOrder: 0 },
           ...onStandIns,
           // As above.
           isolate: false,
+          setupFiles: ['test/support/machine/restore-environment.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'account',
+          include: ACCOUNT,
+          ...onStandIns,
           setupFiles: ['test/support/machine/restore-environment.ts'],
         },
       },
