@@ -1,21 +1,37 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, it } from 'vitest'
+import { startEvents } from '../../infra/local/events.ts'
 import { LEFTOVER_MS } from '../../lib/aws/dynamodb/ledger.ts'
 import { openStores } from '../../lib/aws/stores.ts'
 import { METRICS, NAMESPACE } from '../../lib/metrics.ts'
+import { storeAt } from '../support/aws/store.ts'
+import { changing } from '../support/aws/wrong.ts'
 import { playRound } from '../support/play-round.ts'
+import { startFaultProxy } from '../support/protocol/fault-proxy.ts'
 import type { TestWorkspace } from '../support/protocol/workspaces.ts'
 import { newAttempt, newRefund, signal } from '../support/stores/ledger-values.ts'
 import { emittedMetrics, metricsOf } from '../support/template/metric-names.ts'
 import { usePackagedFunctions } from '../support/template/use-packaged-functions.ts'
 
-const { service, standIns, world, start, promote, takeLines, lines } = usePackagedFunctions()
+const { directory, service, standIns, world, start, promote, takeLines, lines } = usePackagedFunctions()
 
 it('the packaged function promoteContainerFile answers 500 when its documents table is gone', async () => {
   const runtime = await start('promoteContainerFile', { DOCUMENTS_TABLE: 'not-there' })
   const workspace = await world().newWorkspace(10)
   await world().putFile(workspace, 'a.txt', Buffer.alloc(10))
   expect((await promote(workspace, 'a.txt', { runtime })).status).toBe(500)
+})
+
+it('the packaged function publishEvents keeps what makes no event', async () => {
+  const told: string[] = []
+  const { environment, stop } = await startEvents({ directory: directory(), onEvent: (line) => told.push(line) })
+  const queue = environment.EVENTS_QUEUE_URL.replace(/events$/, 'container-file-promotion-dev-EventsQueue-x')
+  const runtime = await start('publishEvents', { ...environment, EVENT_BUS: 'files', EVENTS_QUEUE_URL: queue })
+  const [OldImage, NewImage] = [{ item_state: { S: 'pending' } }, { item_state: { S: 'ready' } }]
+  const Records = [{ dynamodb: { OldImage, NewImage, SequenceNumber: '1', ApproximateCreationDateTime: 1 } }]
+  expect(await runtime.invoke({ Records })).toEqual({ batchItemFailures: [] })
+  await stop()
+  expect(told).toEqual([expect.stringMatching(/^no event, but kept: .+ is not a string/)])
 })
 
 /** The ledger of a workspace, past the service. */
@@ -92,15 +108,22 @@ describe('the packaged scheduled functions', () => {
       const { workspaceId } = await world().newWorkspace(100)
       const to = { state: 'scheduled' as const, requestedAtMs: 1, beginsAtMs: Date.now(), dueAtMs: Date.now() }
       await erasures.change(workspaceId, { shown: undefined, to }, signal)
-      return async () => (await ledger.read(workspaceId, signal))?.erasure?.state
+      const stateOf = async () => (await ledger.read(workspaceId, signal))?.erasure?.state
+      return Object.assign(stateOf, { workspaceId })
     }
     const stateOfFirst = await ask()
     const broken = await start('eraseWorkspaces', { DOCUMENTS_TABLE: 'not-there' })
     expect([await broken.invoke({}), await stateOfFirst()]).toEqual([{ advanced: 0, failed: 1 }, 'erasing'])
     expect(takeLines(broken)).toContainEqual(expect.objectContaining({ ErasuresFailed: 1 }))
     const stateOfSecond = await ask()
+    const { s3, config } = standIns()
+    const buckets = { documents: config.documentsBucket, sandboxes: config.sandboxBucket }
+    for (const [room, Bucket] of Object.entries(buckets))
+      await s3.createMultipartUpload({ Bucket, Key: `${room}/${stateOfSecond.workspaceId}/1/2` })
     const runtime = await start('eraseWorkspaces')
     expect([await runtime.invoke({}), await stateOfSecond()]).toEqual([{ advanced: 1, failed: 0 }, 'verifying'])
+    for (const Bucket of Object.values(buckets))
+      expect((await s3.listMultipartUploads({ Bucket })).Uploads ?? []).toEqual([])
     expect(takeLines(runtime).filter((line) => 'ErasuresFailed' in line)).toEqual([])
   })
 
@@ -141,6 +164,23 @@ describe('the packaged scheduled functions', () => {
     }
     expect(await world().stateOf(workspace)).toMatchObject({ usedBytes: 7, objects: 1 })
   })
+})
+
+it('the packaged function promoteContainerFile deletes the version of a copy that is not what was asked for', async () => {
+  const real = storeAt(standIns().s3Endpoint)
+  const versioned = changing(/^PUT /, ({ headers }) => ({ headers: { ...headers, 'x-amz-version-id': 'v1' } }))
+  const proxy = await startFaultProxy((request) => versioned(request, real))
+  // The stand-in deletes no versions, and keeps this object.
+  proxy.fault = ({ method }) => (method === 'DELETE' ? { kind: 'answer', status: 204 } : undefined)
+  const runtime = await start('promoteContainerFile', { AWS_ENDPOINT_URL_S3: proxy.endpoint })
+  const workspace = await world().newWorkspace(10)
+  await world().putFile(workspace, 'a.txt', Buffer.alloc(10))
+  const refused = await promote(workspace, 'a.txt', { runtime, headers: { 'file-sha256': 'f'.repeat(64) } })
+  expect([refused.status, refused.body.error.metadata.reason]).toEqual([400, 'container_file_differs'])
+  const deleted = proxy.calls.filter(({ method }) => method === 'DELETE').map(({ path }) => path)
+  expect(deleted).toEqual([expect.stringMatching(`/documents/${workspace.workspaceId}/.+[?&]versionId=v1`)])
+  await proxy.stop()
+  real.close()
 })
 
 /** Last in this file, since it looks at everything that the tests before made the functions write. */

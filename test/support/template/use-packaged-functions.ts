@@ -57,6 +57,7 @@ export function usePackagedFunctions() {
   }
 
   return {
+    directory,
     service: () => service,
     standIns: () => standIns,
     world: () => world,
