@@ -38,7 +38,7 @@ const LONG = [
 ]
 /** Of their faults, npm test has a quarter, and npm run test:machine all. */
 const FILE_OPERATIONS = 'test/protocol/faults/file-operations.test.ts'
-/** A mock account, and a linter of templates, which Python has: npm run test:account, before a change of those lands. */
+/** What needs Python: a mock account, and a linter of templates. npm run test:account, for changes of templates and policies. */
 const ACCOUNT = ['test/machine/{mock-account,aws-workflow}.test.ts', 'test/template/cfn-lint.test.ts']
 /** In one run with the machine tests, these are not run twice. */
 const WHOLE_HERE = process.argv.includes('machine') ? [...LONG_WHEN_WHOLE, FILE_OPERATIONS] : []

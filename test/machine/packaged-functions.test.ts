@@ -71,7 +71,7 @@ describe('the packaged scheduled functions', () => {
     const workspace = await world().newWorkspace(100)
     await expireAfterPromotion(workspace, 1000)
     const { ledger } = openStores({ ...standIns(), now: Date.now })
-    // Each is older than what has its own place.
+    // To each new one, those before it are leftovers, which take no place until there are too many.
     const beginRefund = (leaseEndsAtMs: number) =>
       ledger.beginRefund(newRefund(newAttempt(workspace), { leaseEndsAtMs }), signal, 0)
     for (let atMs = 1; (await beginRefund(atMs)) !== 'crowded'; ) atMs += LEFTOVER_MS + 1

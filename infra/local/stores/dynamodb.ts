@@ -11,6 +11,9 @@ import { type StandIn, startStandIn } from '../loopback.ts'
 /** Told of each item that is about to be written, unless its indexes could not be. */
 export type OnWrite = NonNullable<Parameters<typeof dynalite>[0]['onWrite']>
 
+/** Far more than any request takes. */
+const LONGEST_WORK_MS = 10_000
+
 type Options = { directory: string | undefined; dynamoDbPort?: number | undefined; onWrite?: OnWrite | undefined }
 
 /** An embedded DynamoDB (dynalite), on loopback only. @param options.directory undefined: its data is in memory */
@@ -31,10 +34,12 @@ export async function startDynamoDb(options: Options): Promise<StandIn> {
   const standIn = await startStandIn(server, options.dynamoDbPort ?? 0)
   return {
     ...standIn,
-    /** dynalite throws, too, what a request whose client is gone meets in a closed database: no work is left by then. */
+    /** dynalite works on for a client that is gone, and throws what it meets in a closed database: it may end first. */
     async stop() {
       server.removeAllListeners('request')
-      while ([...begun].some(({ req, writableEnded }) => req.complete && !writableEnded)) await sleep(1)
+      const isWorking = () => [...begun].some(({ req, writableEnded }) => req.readableEnded && !writableEnded)
+      for (const endsAtMs = performance.now() + LONGEST_WORK_MS; isWorking() && performance.now() < endsAtMs; )
+        await sleep(1)
       await standIn.stop()
     },
   }

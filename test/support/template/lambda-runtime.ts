@@ -35,7 +35,7 @@ export async function startLambdaRuntime(
   return {
     // biome-ignore lint/suspicious/noExplicitAny: whatever the handler answers
     async invoke(event: unknown): Promise<any> {
-      // What it wrote is in the pipe before its answer, and read in the same turn of the loop, but maybe after it.
+      // Its output is in the pipe before its answer: both are read in the same turn of the loop, in either order.
       return host.invoke(name, event).finally(nextTurn)
     },
     /** Lines written since the last look: JSON, of the log or of metrics. */

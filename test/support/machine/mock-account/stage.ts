@@ -116,7 +116,7 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
 
   let place = { StreamArn: '', ShardIterator: '' }
   let ownSettings: Record<string, string> = {}
-  let first: string | undefined
+  let firstTimestamp: string | undefined
   return {
     /** Where `serverless` runs. */
     project,
@@ -137,8 +137,8 @@ export async function startStage(common: Record<string, string> = {}, name = 'pr
     },
     /** Rolls back to the first deployment, from what the framework kept of it. */
     async rollBack() {
-      first ??= /Timestamp: (\d+)/.exec((await framework('deploy', 'list')).output)?.[1] ?? ''
-      return framework('rollback', '--timestamp', first)
+      firstTimestamp ??= /Timestamp: (\d+)/.exec((await framework('deploy', 'list')).output)?.[1] ?? ''
+      return framework('rollback', '--timestamp', firstTimestamp)
     },
     environmentOfFunction,
 
