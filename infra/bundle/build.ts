@@ -8,7 +8,6 @@ import { LEAN_SDK, requireTargets } from './lean-sdk.ts'
 /** The root has functions/ and lib/. */
 type Where = { root: string; outDir: string }
 
-type Options = Pick<BuildOptions, 'minify' | 'splitting' | 'sourcemap'>
 type OutFile = Pick<OutputFile, 'path' | 'contents'>
 
 const OPTIONS = {
@@ -32,15 +31,15 @@ const OPTIONS = {
  * Bundles entries below root into outDir, as ES modules. Each is bundled on its own, with the chunks that it loads on
  * demand below its own name: changing one function does not change another, and a cold start reads few files.
  */
-export async function bundle(entries: string[], { root, outDir }: Where, options: Options = {}): Promise<Metafile> {
+export async function bundle(entries: string[], { root, outDir }: Where): Promise<Metafile> {
   const builds = entries.map(async (entryPoint) => {
     const chunkNames = `chunks/${basename(entryPoint, '.ts')}/[name]-[hash]`
     const own = { chunkNames, absWorkingDir: root, outdir: outDir, write: false } as const
-    const { outputFiles, metafile } = await build({ ...OPTIONS, ...options, ...own, entryPoints: [entryPoint] })
+    const { outputFiles, metafile } = await build({ ...OPTIONS, ...own, entryPoints: [entryPoint] })
     // esbuild also makes chunks of what is loaded on demand by code that it has then dropped.
     const loaded = filesOf({ root, entryPoint, metafile }, 'all')
     const reached = outputFiles.filter(({ path }) => loaded.includes(relative(root, path)))
-    const files = await Promise.all(options.minify === false ? reached : reached.map(compress))
+    const files = await Promise.all(reached.map(compress))
     const outputs = files.map(({ path, contents }) => {
       const file = relative(root, path)
       return [file, { ...metafile.outputs[file], bytes: contents.length }]
@@ -90,8 +89,7 @@ export function filesOf({ entryPoint, metafile: { outputs } }: BuiltFunction, re
   return [...files]
 }
 
-export const buildFunctions = (where: Where, options?: Options) =>
-  bundle(globSync('functions/*.ts', { cwd: where.root }), where, options)
+export const buildFunctions = (where: Where) => bundle(globSync('functions/*.ts', { cwd: where.root }), where)
 
 /** Builds for a deployment. @throws Error when the SDK is not as it was */
 export async function buildForDeployment(where: Where): Promise<Metafile> {
@@ -100,9 +98,17 @@ export async function buildForDeployment(where: Where): Promise<Metafile> {
   return metafile
 }
 
-/** One readable file per function, with its source map. @throws Error when the source cannot be built; esbuild has printed why */
-export const buildForDebugging = (where: Where) =>
-  buildFunctions(where, { minify: false, splitting: false, sourcemap: 'inline' })
+/**
+ * One readable file per function, with its source map. They share no chunk, so one build makes all, and reads each module once.
+ * @throws Error when the source cannot be built; esbuild has printed why
+ */
+export async function buildForDebugging({ root, outDir }: Where): Promise<void> {
+  const readable = { minify: false, splitting: false, sourcemap: 'inline' } as const
+  const where = { absWorkingDir: root, outdir: outDir, write: false } as const
+  const entryPoints = globSync('functions/*.ts', { cwd: root })
+  const { outputFiles } = await build({ ...OPTIONS, ...readable, ...where, entryPoints })
+  await replaceFiles(outDir, outputFiles)
+}
 
 if (import.meta.main) {
   const root = new URL('../..', import.meta.url).pathname
