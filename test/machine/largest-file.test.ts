@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { formatFileId, type WorkspaceId } from '../../lib/ids.ts'
 import { useService } from '../support/machine/services.ts'
 
-const PART_BYTES = 128 * 1024 ** 2
-const PARTS = 40
+const PART_BYTES = 32 * 1024 ** 2
+const PARTS = 160
 const service = useService()
 
 it('5 GiB, the most by default, are promoted and put back to the last byte; one byte more is refused', async () => {

@@ -9,6 +9,8 @@ const GOODPUT_BAR = 0.3
 const RECOVERED_BAR = 0.9
 /** Promotions a second, tried one after the other until one rate is sustained. */
 const RATES = [490, SUSTAINED_BAR, 200, 50]
+/** Just enough to show that it works. */
+const QUICK_RATES = [5]
 const BURST = { count: 1000, copySeconds: 1 }
 
 /**
@@ -21,7 +23,7 @@ export const contention: Bench = {
   async run({ isQuick, progress }) {
     const simulator = await startContentionSimulator()
     const highest = async (copySeconds: number): Promise<number> => {
-      for (const perSecond of isQuick ? RATES.slice(-1) : RATES) {
+      for (const perSecond of isQuick ? QUICK_RATES : RATES) {
         progress(`${perSecond} a second, copies of ${copySeconds} s`)
         const seconds = isQuick ? 1 : 12
         if (await simulator.call('sustains', { perSecond, copySeconds, seconds })) return perSecond
